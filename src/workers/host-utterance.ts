@@ -3,17 +3,17 @@ import type { Script } from "../core/script.ts";
 import type { EncodedPiece, Frame, SpeechReport } from "../core/speech-model.ts";
 import type { TextItem } from "./protocol.ts";
 
-/** What an utterance asks of the thread that speaks it. */
+/** Requests of an utterance to its thread. */
 export interface HostUtteranceEvents {
   onText(item: TextItem): void;
   onTaken(): void;
-  /** Called once: the thread has no more to do for it. `isAbandoned`: it does not know that yet. */
+  /** Called once, when the thread has no more to do. `isAbandoned`: the thread does not know that yet. */
   onSettled(isAbandoned: boolean): void;
 }
 
 type Outcome = { readonly report: SpeechReport } | { readonly error: unknown };
 
-/** One utterance as its consumer's thread sees it: the frames that have come and were not taken, and how it ended. */
+/** Utterance on the consumer's side: frames received but not consumed, and its outcome. */
 export class HostUtterance {
   readonly #events: HostUtteranceEvents;
   readonly #signal: AbortSignal;
@@ -31,7 +31,7 @@ export class HostUtterance {
     if (signal.aborted) this.#onAbort();
   }
 
-  /** The next frame, or the report that follows the last one. Throws what ended the utterance early. */
+  /** Resolves to the next frame, or the report after the last one. Rejects with what ended it early. */
   async next(): Promise<Frame | EncodedPiece | SpeechReport> {
     for (;;) {
       this.#signal.throwIfAborted();
@@ -57,18 +57,17 @@ export class HostUtterance {
     this.#settle({ report }, false);
   }
 
-  /** The thread failed it. When its text did so first, that is the error. */
+  /** Ends it with the thread's error, or with that of its text if that came first. */
   fail(error: unknown): void {
     this.#settle(this.#textFailure ?? { error }, false);
   }
 
-  /** The consumer left. */
   leave(): void {
     this.#frames = [];
     this.#settle({ error: this.#signal.reason }, true);
   }
 
-  /** The thread wants the next piece of text. */
+  /** Sends the next piece of text to the thread. */
   async pull(): Promise<void> {
     let item: TextItem;
     try {
@@ -87,7 +86,7 @@ export class HostUtterance {
     if (this.#outcome !== null) return;
     this.#outcome = outcome;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    // Not awaited: a source that still waits for its next piece would hold up the end.
+    // Not awaited: a source that still waits for its next piece would delay the end.
     void Promise.resolve(this.#text.return?.()).catch(() => {});
     this.#events.onSettled(isAbandoned);
     this.#wake();

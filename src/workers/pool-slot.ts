@@ -1,31 +1,31 @@
 import type { SpeechFailedError } from "../core/speech-model.ts";
 import type { SpeechThread } from "./speech-thread.ts";
 
-/** What becomes of a place in a pool; each is told once, however long it lasts. */
+/** Change of a slot, reported once. */
 export type SlotChange = "replacing" | "hung" | "failing" | "recovered";
 
 export interface PoolSlotOptions {
-  /** Starts a thread that calls `onExit` when it has ended and `onHung` when it was given up. Throws when it cannot. */
+  /** Starts a thread that calls `onExit` when it has ended and `onHung` when it was given up. Throws if it cannot. */
   readonly startThread: (callbacks: {
     readonly onExit: (error: SpeechFailedError) => void;
     readonly onHung: (error: SpeechFailedError) => void;
   }) => SpeechThread;
-  /** Starts in a row that may come to nothing before the slot is broken. */
+  /** Consecutive failed starts after which the slot is broken. */
   readonly startAttempts: number;
-  /** Wait before the second attempt in a row, in milliseconds; it doubles with each further one, up to 30 s. */
+  /** Wait before the second consecutive attempt, in milliseconds; it doubles up to 30 s. */
   readonly restartDelayMs: number;
   readonly onChange: (change: SlotChange, message: string) => void;
   /** Called after each change of {@link PoolSlot.state}. */
   readonly onState: () => void;
 }
 
-/** A thread that has lived this long without work has proved that it can: its death is not a failed start. */
+/** Age in milliseconds from which an unused thread's death does not count as a failed start. */
 const PROVEN_MS = 10_000;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * A place in a pool, and the thread that fills it: replaced when it dies or hangs, more and more slowly when that is no
- * use, but for as long as the pool is there.
+ * Slot of a pool and its thread, which is replaced when it dies or hangs, at growing intervals while that fails,
+ * until the pool closes.
  */
 export class PoolSlot {
   readonly #options: PoolSlotOptions;
@@ -37,7 +37,6 @@ export class PoolSlot {
   #problem = "";
   #isClosing = false;
 
-  /** @throws what `startThread` throws */
   constructor(options: PoolSlotOptions) {
     this.#options = options;
     this.#thread = this.#start();
@@ -47,17 +46,16 @@ export class PoolSlot {
     return this.#state;
   }
 
-  /** The thread in this place, or the last one that was; it speaks while the state is `ready`. */
+  /** Current or last thread; it speaks while the state is `ready`. */
   get thread(): SpeechThread {
     return this.#thread;
   }
 
-  /** Threads that came after the first. */
   get replaced(): number {
     return this.#replaced;
   }
 
-  /** Why there was no thread last; the empty text where there always was. */
+  /** Reason of the last loss; empty if there was none. */
   get problem(): string {
     return this.#problem;
   }
@@ -93,7 +91,7 @@ export class PoolSlot {
     return thread;
   }
 
-  /** There is no thread any more, or could be none: tries the next, after a while if others were tried in vain. */
+  /** Starts the next thread, after a while if others failed. */
   #lose(change: "replacing" | "hung", problem: string, wasOfUse: boolean): void {
     const { startAttempts, restartDelayMs, onChange } = this.#options;
     this.#problem = problem;
@@ -105,7 +103,7 @@ export class PoolSlot {
     else if (before === "ready") onChange(change, problem);
     const delayMs = this.#failedStarts < 2 ? 0 : restartDelayMs * 2 ** (this.#failedStarts - 2);
     this.#retry = setTimeout(() => this.#replace(), Math.min(delayMs, MAX_DELAY_MS));
-    // Nobody waits for a broken place.
+    // No utterance waits for a broken slot.
     if (isBroken) this.#retry.unref();
   }
 

@@ -12,38 +12,37 @@ import {
 } from "../core/speech-model.ts";
 import type { NativeCallGuard, NativeGate } from "./calls/native-gate.ts";
 
-/** What a thread is started with. */
 export interface ThreadData {
-  /** Address of the module whose {@link ModelModule.createModel} makes the thread's model. */
+  /** URL of the module whose {@link ModelModule.createModel} creates the thread's model. */
   readonly entry: string;
-  /** Handed to `createModel` as it is. */
+  /** Options of `createModel`. */
   readonly create: unknown;
-  /** Whether it computes the open utterances together: then all of them are asked at the same time. */
+  /** Whether the model computes open utterances together, so that all are asked at the same time. */
   readonly isBatching: boolean;
-  /** Says whether the thread may be ended from outside just now. */
+  /** Gate that tells whether the thread may be ended from outside. */
   readonly gate: NativeGate;
 }
 
-/** What the module at {@link ThreadData.entry} exports. */
+/** Exports of the module at {@link ThreadData.entry}. */
 export interface ModelModule {
   readonly createModel: (options: unknown, guard: NativeCallGuard) => Promise<SpeechModel>;
 }
 
-/** What crosses of a script: its text comes piece by piece, and no endpoint is asked. */
+/** Script without its text, which follows piece by piece. */
 export type SpokenScript = Omit<Script, "text" | "traceHeaders">;
 
-/** An utterance to begin. It asks for the first piece of its text without a `pull`. */
+/** Opens an utterance and asks for its first piece of text, without a `pull`. */
 export interface OpenMessage {
   readonly kind: "open";
   readonly id: number;
   readonly script: SpokenScript;
-  /** What file to make of it; `null`: samples as they are. */
+  /** File format; `null` for raw samples. */
   readonly encoding: Encoding | null;
   /** Frames that may be computed before the first `credit`. */
   readonly credit: number;
 }
 
-/** One answer to a pull of text: a piece, its end, or that the source threw (the host keeps the error). */
+/** Answer to a pull of text: a piece, its end, or that the source threw (the host keeps the error). */
 export type TextItem = { readonly piece: TextPiece } | "end" | "failed";
 
 export type ToThread =
@@ -51,11 +50,11 @@ export type ToThread =
   | { readonly kind: "text"; readonly id: number; readonly item: TextItem }
   | { readonly kind: "credit"; readonly id: number; readonly frames: number }
   | { readonly kind: "stop"; readonly id: number }
-  /** Answer with a `pong` between two steps. */
+  /** Answered with a `pong` between two steps. */
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
 
-/** An error as it crosses the boundary: its class, as far as the model's seam knows it, and its words. */
+/** Error as sent across threads: its class, as far as callers distinguish it, and its message. */
 export interface WireError {
   readonly class: "nothing-to-speak" | "conversation" | "failed";
   readonly message: string;
@@ -68,12 +67,12 @@ export type ToHost =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
-  /** One or several, in order. */
+  /** One or more, in order. */
   | { readonly kind: "frames"; readonly id: number; readonly frames: readonly (Frame | EncodedPiece)[] }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };
 
-/** What crosses the boundary of a thrown value: anything a model does not own up to counts as its failure. */
+/** Converts a thrown value; anything but a known class counts as the model's failure. */
 export function toWireError(thrown: unknown): WireError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const retryAfterMs = thrown instanceof SpeechFailedError ? thrown.retryAfterMs : null;
@@ -85,7 +84,6 @@ function classOf(thrown: unknown): WireError["class"] {
   return thrown instanceof ConversationError ? "conversation" : "failed";
 }
 
-/** The error on the other side, of the same class. */
 export function fromWireError({ class: kind, message, retryAfterMs }: WireError): Error {
   if (kind === "nothing-to-speak") return new NothingToSpeakError(message);
   if (kind === "conversation") return new ConversationError(message);

@@ -1,32 +1,32 @@
-/** Work that comes in steps, each due at some time. */
+/** Work in steps, each due at some time. */
 export interface Task {
-  /** When its next step should be done, in milliseconds. */
+  /** Time when its next step should be done, in milliseconds. */
   readonly dueMs: number;
   readonly isRunnable: boolean;
-  /** Whose it is: where there is too little time for all, those who ask share it. */
+  /** Key of the task: when time is short, keys share it equally. */
   readonly keyId: string;
   /** Does one step; never throws. */
   step(): Promise<void>;
 }
 
 /**
- * Runs tasks one step at a time, the one that is due first each time (Liu and Layland, 1973). While several are due
- * already, whoever asks for them gets equal time ({@link TimeShares}), however many of them each has.
+ * Runs tasks one step at a time, the earliest due first (Liu and Layland, 1973). While several are overdue, their
+ * keys get equal time ({@link TimeShares}), however many tasks each has.
  */
 export interface Scheduler {
   add(task: Task): void;
   remove(task: Task): void;
-  /** Some task may have become runnable. */
+  /** Signals that a task may have become runnable. */
   wake(): void;
-  /** Calls back between two steps: as soon as the one that runs is done, at once while there is nothing to do. */
+  /** Calls back between two steps; at once while idle. */
   between(callback: () => void): void;
-  /** Begins no further step; resolves when the one that runs is done. */
+  /** Begins no further step; resolves when the running one is done. */
   stop(): Promise<void>;
 }
 
 /**
- * Between two steps the event loop goes round once, so that what has come in meanwhile (an utterance that is due at
- * once, a stop) is seen before the next is chosen.
+ * Lets the event loop turn once between two steps, so that new messages (an utterance that is due at once, a stop)
+ * are seen before the next step is chosen.
  */
 export function createScheduler(now: () => number = () => performance.now()): Scheduler {
   const shares = new TimeShares();
@@ -81,7 +81,7 @@ function chooseTask(tasks: Iterable<Task>, shares: TimeShares, nowMs: number): T
   let chosenUsedMs = 0;
   for (const task of tasks) {
     if (!task.isRunnable) continue;
-    // Who is ahead of time competes by that alone, behind everybody who is not.
+    // A task that is ahead of time competes only by its due time, after all overdue ones.
     const usedMs = task.dueMs <= nowMs ? shares.usedMs(task.keyId) : Number.POSITIVE_INFINITY;
     const isBetter = usedMs === chosenUsedMs ? task.dueMs < (chosen?.dueMs ?? 0) : usedMs < chosenUsedMs;
     if (chosen !== undefined && !isBetter) continue;
@@ -92,8 +92,8 @@ function chooseTask(tasks: Iterable<Task>, shares: TimeShares, nowMs: number): T
 }
 
 /**
- * Time that was used by each of those who share it. Whoever comes, or comes back, begins where the others are: time that
- * was not asked for is not saved up (start-time fair queueing; Goyal, Vin and Cheng, 1996).
+ * Time used by each key. A new or returning key starts at the others' level, so that unused time is not saved up
+ * (start-time fair queueing; Goyal, Vin and Cheng, 1996).
  */
 export class TimeShares {
   readonly #usedMs = new Map<string, number>();
@@ -109,15 +109,14 @@ export class TimeShares {
     this.#usedMs.set(key, startedAtMs + ms);
   }
 
-  /** It has nothing to do any more. */
   forget(key: string): void {
     this.#usedMs.delete(key);
   }
 }
 
 /**
- * Runs the steps of all tasks that can go on at the same time, for a model that computes them together and has an order of
- * its own. Between two runs of a graph the event loop goes round, so that a callback need not wait for a step.
+ * Runs the steps of all runnable tasks at the same time, for a model that computes them together in its own order.
+ * The event loop turns between two runs of a graph, so callbacks need not wait for a step.
  */
 export function createBatchScheduler(): Scheduler {
   const tasks = new Set<Task>();

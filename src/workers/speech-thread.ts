@@ -8,28 +8,26 @@ import { HostUtterance } from "./host-utterance.ts";
 import { fromWireError, type ThreadData, type ToHost } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** How a thread is started. */
 export interface SpeechThreadOptions {
   readonly data: Omit<ThreadData, "gate">;
-  /** Those of its pool. */
   readonly threads: ThreadGroup;
   /** Frames that an utterance may be ahead of its consumer. */
   readonly creditFrames: number;
   readonly resourceLimits: ResourceLimits;
-  /** How long the thread may take to make its model, in milliseconds. */
+  /** Time limit for creating the model, in milliseconds. */
   readonly startTimeoutMs: number;
-  /** Time between two questions whether it makes progress, and how long it may owe an answer, in milliseconds. */
+  /** Interval of pings, and how long an answer may take, in milliseconds. */
   readonly pingMs: number;
   readonly stallMs: number;
-  /** How long `close` waits for the model to close before it ends the thread by force. */
+  /** How long `close` waits for the model before it ends the thread by force, in milliseconds. */
   readonly closeGraceMs: number;
-  /** The thread ended: after `close`, by itself, or after it was given up. Its utterances have failed by then. */
+  /** Called when the thread ended, for any reason. Its utterances have failed by then. */
   readonly onExit: (error: SpeechFailedError) => void;
-  /** The thread hangs and was given up: it ends as soon as it may. Its utterances have failed by then. */
+  /** Called when the thread hangs and was given up. Its utterances have failed by then. */
   readonly onHung: (error: SpeechFailedError) => void;
 }
 
-/** One thread with one model in it, from the outside. */
+/** Host side of one thread with one model. */
 export class SpeechThread {
   readonly #options: SpeechThreadOptions;
   readonly #utterances = new Map<number, HostUtterance>();
@@ -42,10 +40,10 @@ export class SpeechThread {
   #markUnusable = (_error: SpeechFailedError): void => {};
 
   readonly worker: GuardedThread;
-  /** Resolves when the model is made; rejects with the reason when it cannot be, or the thread ends or hangs first. */
+  /** Resolves when the model is created; rejects if that fails, or the thread ends or hangs first. */
   readonly ready: Promise<void>;
 
-  /** @throws what the system says when it has no thread to give. */
+  /** @throws the system's error if it cannot start a thread */
   constructor(options: SpeechThreadOptions) {
     const { data, threads, resourceLimits, startTimeoutMs, pingMs, stallMs } = options;
     this.#options = options;
@@ -75,22 +73,21 @@ export class SpeechThread {
     });
   }
 
-  /** Utterances that the thread still has to compute for. */
+  /** Open utterances. */
   get load(): number {
     return this.#utterances.size;
   }
 
-  /** Whether it makes progress, as far as is known: for an idle thread, that it did. */
+  /** Whether it made progress at the last check. */
   get isAnswering(): boolean {
     return this.#watchdog.isAnswering;
   }
 
-  /** Whether an utterance was ever opened. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }
 
-  /** @param encoding what file its pieces are to make; `null`: it comes in frames */
+  /** @param encoding file format; `null` for raw frames */
   open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
     const { text: _text, traceHeaders: _headers, ...spoken } = script;
@@ -106,7 +103,7 @@ export class SpeechThread {
     let taken = 0;
     const utterance = new HostUtterance(script, signal, {
       onText: (item) => this.worker.post({ kind: "text", id, item }),
-      // By the half, so that a thread is woken once for several frames.
+      // Granted by the half, so that a thread wakes once for several frames.
       onTaken: () => {
         taken += 1;
         if (2 * taken < credit) return;
@@ -129,8 +126,8 @@ export class SpeechThread {
   }
 
   /**
-   * Fails what is open, lets the model close, and ends the thread; one that does not answer is not asked. Resolves when
-   * it has ended, or will once it comes out of native code.
+   * Fails open utterances, lets the model close, and ends the thread; one that does not answer is not asked. Resolves
+   * when it has ended, or will once it leaves native code.
    */
   async close(error: SpeechFailedError): Promise<void> {
     this.#failAll(error);
@@ -142,7 +139,7 @@ export class SpeechThread {
     await this.worker.exitsWithin(END_MS);
   }
 
-  /** Ends the thread as a crash between two frames would, and resolves when it has. */
+  /** Ends the thread as a crash between two frames would. */
   async crash(): Promise<void> {
     this.worker.end();
     await this.worker.exited;
@@ -176,7 +173,7 @@ export class SpeechThread {
     this.#options.onHung(error);
   }
 
-  /** Nothing comes of the thread any more. The first reason counts. */
+  /** Fails everything. The first reason counts. */
   #lose(why: Error): SpeechFailedError {
     this.#death ??= why;
     const error = new SpeechFailedError(`the speech model stopped: ${this.#death.message}`);
@@ -197,16 +194,15 @@ const ENTRY = new URL("./thread-entry.js", import.meta.url);
 /** How long `close` waits for a thread that it has ended by force, in milliseconds. */
 const END_MS = 1_000;
 
-/** Something ready to be posted, with the buffers to transfer. */
+/** Message with the buffers to transfer. */
 export interface Packed<T> {
   readonly packed: T;
   readonly transfer: readonly ArrayBuffer[];
 }
 
 /**
- * Readies clips for another thread: those that are given away go as they are and are gone here, of others a copy goes.
- * Transferred memory belongs to one thread at a time and counts there, so that no thread that is idle keeps it. Whoever gets
- * the clips may let go of them.
+ * Prepares clips for another thread: transfers those that are given away, and copies others. Transferred memory
+ * counts in one thread at a time, so that an idle one keeps none. The receiver may release it.
  */
 export function packHistory(turns: readonly Turn[]): Packed<readonly Turn[]> {
   const transfer: ArrayBuffer[] = [];
@@ -219,7 +215,7 @@ export function packHistory(turns: readonly Turn[]): Packed<readonly Turn[]> {
   return { packed, transfer };
 }
 
-/** The same of the recordings in a voice, of which a copy goes. */
+/** Copies the recordings in a voice for another thread. */
 export function packVoice(voice: ChosenVoice): Packed<ChosenVoice> {
   const transfer: ArrayBuffer[] = [];
   const packed = voice.map((part): VoicePart => {
@@ -232,7 +228,7 @@ export function packVoice(voice: ChosenVoice): Packed<ChosenVoice> {
   return { packed, transfer };
 }
 
-/** Samples in a buffer that nobody else uses. */
+/** Returns the samples in an unshared buffer. */
 function ownSamples({ samples, isGivenAway }: Clip): Float32Array<ArrayBuffer> {
   const { buffer } = samples;
   const isWhole = buffer instanceof ArrayBuffer && samples.byteLength === buffer.byteLength;

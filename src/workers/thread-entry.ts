@@ -84,7 +84,7 @@ function serve(model: SpeechModel): void {
   for (const message of early) receive(message);
 }
 
-/** In a thread `exit` ends the thread alone, whatever handles the engine has left; what was posted still arrives. */
+/** In a thread, `exit` ends only that thread, whatever handles the engine has left; posted messages still arrive. */
 function endThread(code: number): never {
   process.exit(code);
 }

@@ -1,19 +1,18 @@
 export interface WatchdogOptions {
-  /** Time between two questions, in milliseconds; an answer that takes twice as long is overdue. */
+  /** Interval of pings, in milliseconds; an answer is overdue after twice that. */
   readonly pingMs: number;
   /** How long an answer may take before the thread counts as hung, in milliseconds. */
   readonly stallMs: number;
-  /** Asks the thread for a sign of progress. */
   readonly ask: () => void;
-  /** Whether there is something that it should make progress with. */
+  /** Whether the thread has work. */
   readonly isBusy: () => boolean;
-  /** Called once, and nothing is asked after that. */
+  /** Called once, after which pings stop. */
   readonly onHung: () => void;
 }
 
 /**
- * Whether a thread makes progress: it is asked every now and then while it has something to do, and once more after
- * that, and has to answer. An idle one is not asked and costs nothing.
+ * Checks that a thread makes progress: it is pinged while it has work, and once more after that. An idle one is not
+ * pinged.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -27,12 +26,11 @@ export class Watchdog {
     this.#options = options;
   }
 
-  /** Whether the last answer is not overdue. */
   get isAnswering(): boolean {
     return this.#silentMs < 2 * this.#options.pingMs;
   }
 
-  /** Something was given to the thread or taken from it. */
+  /** Starts pings after work was added or removed. */
   begin(): void {
     if (this.#isOver) return;
     this.#isNews = true;
@@ -56,7 +54,7 @@ export class Watchdog {
       if (this.#isNews || isBusy()) this.#ask();
       return;
     }
-    // In ticks, not by the clock: a host that stood still itself has not listened meanwhile.
+    // Counted in ticks, not by the clock: a host that was suspended could not receive answers either.
     this.#silentMs += pingMs;
     if (this.#silentMs < stallMs) {
       this.#wait();

@@ -15,91 +15,89 @@ import { PoolSlot, type SlotChange } from "./pool-slot.ts";
 import { SpeechThread, type SpeechThreadOptions } from "./speech-thread.ts";
 
 /**
- * What became of a thread's place: `replacing` the thread ended by itself, `hung` it stopped answering and was given up
- * (in both cases its open utterances have failed and another is started), `failing` several in a row could not be
- * started, which goes on being tried, `recovered` that one speaks at last. Told once each time, not at every attempt.
+ * Change of a thread's slot, reported once: `replacing` the thread ended by itself, `hung` it stopped answering and
+ * was given up (in both cases its utterances have failed and another is started), `failing` several consecutive
+ * starts failed, `recovered` one succeeded at last.
  */
 export interface PoolEvent {
   readonly kind: SlotChange;
-  /** Why; carries no text. */
+  /** Reason; never contains text of requests. */
   readonly message: string;
 }
 
 export interface WorkerPoolOptions {
-  /** The compiled module that exports `createModel(options): Promise<SpeechModel>`. */
+  /** Compiled module that exports `createModel(options): Promise<SpeechModel>`. */
   readonly entry: URL;
-  /** Options for `createModel`: anything that can be cloned into a thread. */
+  /** Options for `createModel`; must be cloneable. */
   readonly create: unknown;
-  /** Threads, each with a model of its own. */
+  /** Number of threads, each with its own model. */
   readonly size: number;
   /**
-   * Whether a model computes the utterances that are open together, a frame of each at a time: then all that may go on are
-   * asked for a frame at the same time, instead of one after the other. No unless told.
+   * Whether a model computes open utterances together, a frame of each at a time: then all runnable ones are asked at
+   * the same time, instead of one after the other. Default: false.
    */
   readonly isBatching?: boolean;
-  /** How many more than another a thread may speak for because it has heard a clip before: 1 unless told. */
+  /** How many more utterances a thread may have than another because it has analysed a clip before. Default: 1. */
   readonly extraLoad?: number;
-  /** Frames that a thread may be ahead of the consumer, for each utterance. 8 unless told. */
+  /** Frames that a thread may be ahead of each utterance's consumer. Default: 8. */
   readonly creditFrames?: number;
-  /** Limits of each thread's JavaScript heap, beside {@link DEFAULT_LIMITS}. */
+  /** Limits of each thread's JavaScript heap, in addition to {@link DEFAULT_LIMITS}. */
   readonly resourceLimits?: ResourceLimits;
-  /** Starts in a row that may come to nothing before a thread's place counts as broken. 5 unless told. */
+  /** Consecutive failed starts after which a slot is broken. Default: 5. */
   readonly startAttempts?: number;
-  /** Wait before the second such attempt, in milliseconds; it doubles up to 30 s. 200 unless told. */
+  /** Wait before the second such attempt, in milliseconds; it doubles up to 30 s. Default: 200. */
   readonly restartDelayMs?: number;
-  /** How long a thread may take to make its model, in milliseconds. 60 000 unless told. */
+  /** Time limit for creating a thread's model, in milliseconds. Default: 60,000. */
   readonly startTimeoutMs?: number;
   /**
-   * How often a thread that has something to do is asked whether it makes progress, in milliseconds; while an answer
-   * takes twice as long, others are preferred to it. 500 unless told.
+   * Interval of pings of a thread with work, in milliseconds; after twice that without an answer, other threads are
+   * preferred. Default: 500.
    */
   readonly pingMs?: number;
-  /** How long such an answer may take before the thread is given up, in milliseconds. 10 000 unless told. */
+  /** Time without an answer after which a thread is given up, in milliseconds. Default: 10,000. */
   readonly stallMs?: number;
-  /** Threads given up that have not ended, beyond which no other is started. 4 unless told. */
+  /** Number of threads that were given up and still run, beyond which no other is started. Default: 4. */
   readonly maxLingering?: number;
-  /** How long `close` waits for a model to close before its thread is ended by force, in milliseconds. 5000 unless told. */
+  /** How long `close` waits for a model before its thread is ended by force, in milliseconds. Default: 5,000. */
   readonly closeGraceMs?: number;
   readonly onEvent?: (event: PoolEvent) => void;
 }
 
-/** How a pool fares just now. */
 export interface PoolStats {
   readonly size: number;
   /** Threads that can speak and answer. */
   readonly ready: number;
   /** Threads that owe an answer for too long and were not given up yet. */
   readonly hung: number;
-  /** Places whose threads could not be started several times in a row. When all are, every utterance fails at once. */
+  /** Slots with repeatedly failed starts. If all are, every utterance fails at once. */
   readonly broken: number;
-  /** Threads that took the place of another since the pool began. */
+  /** Threads that replaced another since the pool began. */
   readonly replaced: number;
-  /** Threads that were given up and have not ended yet: they end once they come out of native code. */
+  /** Threads that were given up and still run: they end once they leave native code. */
   readonly lingering: number;
-  /** Utterances that threads are computing for. */
+  /** Open utterances. */
   readonly open: number;
 }
 
-/** A speech model that lives in several threads at once. */
+/** Speech model that runs in several threads. */
 export interface WorkerPool extends SpeechModel {
   readonly speakEncoded: NonNullable<SpeechModel["speakEncoded"]>;
   stats(): PoolStats;
-  /** Ends the busiest thread as a crash between two frames would, and resolves when it has: to test what follows. */
+  /** Ends the busiest thread as a crash between two frames would. For tests. */
   terminateOne(): Promise<void>;
 }
 
 /**
- * A small young generation: a model's weights and numbers are outside the heap. With the embedded voice in two threads,
- * 4 MB keep the process 25 MB smaller than 8 and 55 MB smaller than 16, at the same CPU time.
+ * A small young generation: weights and samples are outside the heap. With the embedded voice in two threads, 4 MB
+ * keep the process 25 MB smaller than 8 and 55 MB smaller than 16, at the same CPU time.
  */
 const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * Starts `size` threads at once and resolves when each has its model; when one cannot be made, ends the others and
- * throws a {@link SpeechFailedError} that says why. `chooseThread` says which thread an utterance goes to, among those
- * that answer if there are any. A thread that dies, or answers no more, is replaced at once and its utterances fail with
- * {@link SpeechFailedError}; where one after the other dies before it was of any use, the next is tried more and more
- * slowly, and no utterance waits for it.
+ * Starts `size` threads and resolves when each has its model; if one fails, ends the others and throws a {@link
+ * SpeechFailedError}. Utterances go to the thread of `chooseThread`, among those that answer if there are any. A
+ * thread that dies or hangs is replaced and its utterances fail with {@link SpeechFailedError}; after repeated
+ * failures the intervals grow, and no utterance waits.
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
   const { size, startAttempts = 5, restartDelayMs = 200, extraLoad = 1, onEvent } = options;
@@ -175,7 +173,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
   }
 
   return {
-    // What a thread sends is of the kind that it was asked for.
+    // A thread sends the kind that it was asked for.
     speak: (script, signal) => speak(script, null, signal) as ReturnType<SpeechModel["speak"]>,
     speakEncoded: (script, encoding, signal) =>
       speak(script, encoding, signal) as AsyncGenerator<EncodedPiece, SpeechReport, void>,
@@ -229,11 +227,11 @@ function broken(slot: PoolSlot | undefined): SpeechFailedError {
 }
 
 /**
- * The thread that is to speak: the one that speaks for the fewest. Where a recording is to be heard, or the history, the one
- * that hears what begins with the same clip, unless it speaks for too many more: what a thread has heard it need not hear again.
+ * Returns the thread with the fewest utterances. For a recording or history, prefers the one that has analysed the
+ * same first clip, unless it has too many more utterances.
  *
  * @param threads at least one
- * @param extraLoad how many more than another it may speak for to be the one that has heard the clip
+ * @param extraLoad how many more utterances that one may have
  */
 export function chooseThread<Thread extends { readonly load: number }>(
   threads: readonly Thread[],

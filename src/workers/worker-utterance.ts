@@ -13,36 +13,35 @@ import {
 } from "../core/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 
-/** What becomes of an utterance, as it happens. */
 export interface WorkerUtteranceEvents {
   onPull(): void;
-  /** One or several, in order. Their buffers are the receiver's. */
+  /** One or more, in order. Their buffers are given to the receiver. */
   onFrames(frames: readonly (Frame | EncodedPiece)[]): void;
   onEnd(report: SpeechReport): void;
-  /** The model threw. Not called for an utterance that was stopped. */
+  /** Called when the model threw, unless the utterance was stopped. */
   onFail(thrown: unknown): void;
-  /** It may have become able to go on. */
+  /** Called when it may have become runnable. */
   onRunnable(): void;
-  /** Now, in milliseconds, on any steady clock. */
+  /** Returns milliseconds of any steady clock. */
   now(): number;
 }
 
-/** So many frames are told at once, at most. */
+/** Frames sent at once, at most. */
 const MAX_TOLD = 4;
-/** While more is computed, what was is kept back up to this part of what the listener has before it. */
+/** Computed frames are held back while others are computed, up to this part of the listener's lead. */
 const KEPT_PART = 1 / 4;
 const FRAME_MS = 1_000 * FRAME_S;
 
-/** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
+/** Utterance inside a thread: a model's generator, its credit, and when its next frame is due. */
 export class WorkerUtterance {
   readonly #generator: AsyncGenerator<Frame | EncodedPiece, SpeechReport, void>;
   readonly #analyseHistory: () => Promise<void>;
   readonly #events: WorkerUtteranceEvents;
   readonly #inbox: TextInbox;
   readonly #stop = new AbortController();
-  /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
+  /** Pieces of text for a waiting model, delivered in this utterance's turn. */
   readonly #held: TextItem[] = [];
-  /** Computed, and not told of yet. */
+  /** Computed frames that are not sent yet. */
   #made: (Frame | EncodedPiece)[] = [];
   readonly #history: readonly Turn[];
   readonly #voice: ChosenVoice;
@@ -79,18 +78,17 @@ export class WorkerUtterance {
   }
 
   /**
-   * Lets the model listen to the earlier turns, beside the steps of others. Never throws: what goes wrong comes again in
-   * the first step, where it is told.
+   * Lets the model analyse earlier turns alongside other utterances' steps. Never throws: an error recurs in the
+   * first step, which reports it.
    */
   async analyseHistory(): Promise<void> {
     await this.#analyseHistory().catch(() => {});
     this.#dueMs = Math.max(this.#dueMs, this.#events.now());
   }
 
-  /** Whose it is. */
   readonly keyId: string;
 
-  /** When the listener needs the next frame, in milliseconds: the frames given so far, played from the start. */
+  /** Time when the listener needs the next frame, in milliseconds, if the frames so far are played from the start. */
   get dueMs(): number {
     return this.#dueMs;
   }
@@ -100,18 +98,18 @@ export class WorkerUtterance {
     return this.#inFlight ? this.#held.length > 0 : this.#credit > 0;
   }
 
-  /** Computes until there is one more frame, or the text is waited for, or the utterance is over. Never throws. */
+  /** Computes until a further frame, a wait for text, or the end. Never throws. */
   step(): Promise<void> {
     return new Promise((resolve) => {
       this.#release = resolve;
       if (this.#inFlight) this.#handOver();
       else void this.#advance();
-      // A model that plans ahead may wait already, and come to the end of what it has: nobody else is to wait with it.
+      // A model that plans ahead may wait already and run out of text: other utterances must not wait with it.
       if (this.#inbox.isAwaited) resolve();
     });
   }
 
-  /** The consumer took `frames` frames. Who took none for a while is due now, and not for all that time at once. */
+  /** Adds credit for consumed frames. A consumer that paused is due now, and not for all that time at once. */
   grant(frames: number): void {
     if (this.#credit === 0) this.#dueMs = Math.max(this.#dueMs, this.#events.now());
     this.#credit += frames;
@@ -128,14 +126,14 @@ export class WorkerUtterance {
     this.#events.onRunnable();
   }
 
-  /** Stops the model within the frame that it computes. Nothing is told of the utterance any more. */
+  /** Stops the model within the current frame. No further event is sent. */
   stop(reason: unknown): void {
     if (this.#over) return;
     this.#over = true;
     this.#made = [];
     this.#stop.abort(reason);
     this.#inbox.abort(reason);
-    // Queued behind the frame in the making, if there is one; an idle generator is let go at once.
+    // Queued after the frame that is computed, if any; an idle generator ends at once.
     this.#generator.return({ stop: "finished", spoken: "" }).catch(() => {});
   }
 
@@ -164,7 +162,7 @@ export class WorkerUtterance {
       this.#tellMade();
       this.#events.onEnd(result.value);
     } else {
-      // What was listened to is heard by now; the generator would keep it to its end.
+      // The clips are analysed by now; the generator would keep them to its end.
       if (!this.#hasSpoken) {
         freeClips(this.#history);
         freeSamples(this.#voice);
@@ -177,7 +175,7 @@ export class WorkerUtterance {
     }
   }
 
-  /** Whether what was made can wait for the next frame, so that its consumer is woken less often. */
+  /** Whether computed frames can wait for the next one, so that the consumer wakes less often. */
   #mayKeep(): boolean {
     if (this.#made.length >= MAX_TOLD || this.#credit === 0 || this.#inbox.isAwaited) return false;
     return FRAME_MS * this.#made.length <= KEPT_PART * (this.#dueMs - this.#events.now());
@@ -199,7 +197,7 @@ export class WorkerUtterance {
   }
 }
 
-/** Views into a larger buffer are copied out: the engine may write there again, and a transfer would take it away. */
+/** Copies views into a larger buffer: the engine may write there again, and a transfer would take it away. */
 function owned(frame: Frame | EncodedPiece): Frame | EncodedPiece {
   const array = "samples" in frame ? frame.samples : frame.bytes;
   if (array.byteLength === array.buffer.byteLength) return frame;
@@ -212,11 +210,10 @@ function sampleCountOf(frame: Frame | EncodedPiece): number {
   return "samples" in frame ? frame.samples.length : frame.sampleCount;
 }
 
-/** What an inbox tells of its reader. */
 export interface TextInboxEvents {
-  /** A piece is wanted that nobody has asked for yet. */
+  /** Called when a further piece is wanted. */
   onPull(): void;
-  /** The reader waits for a piece. */
+  /** Called when the reader waits for a piece. */
   onWait(): void;
 }
 
@@ -226,8 +223,8 @@ interface Waiter {
 }
 
 /**
- * A script's text as the model in the thread reads it: a piece is asked for when the model wants it and no sooner, but
- * for the first, which is on its way from the start.
+ * Script's text as the model in the thread reads it. A piece is pulled when the model wants it and no sooner, except
+ * the first, which comes with the utterance.
  */
 export class TextInbox implements AsyncIterator<TextPiece, undefined> {
   readonly #events: TextInboxEvents;
@@ -241,7 +238,6 @@ export class TextInbox implements AsyncIterator<TextPiece, undefined> {
     this.#events = events;
   }
 
-  /** Whether the reader waits for a piece just now. */
   get isAwaited(): boolean {
     return this.#waiters.length > 0;
   }
@@ -267,7 +263,7 @@ export class TextInbox implements AsyncIterator<TextPiece, undefined> {
     return { done: true, value: undefined };
   }
 
-  /** Takes in the answer to the oldest pull that has none. */
+  /** Delivers the answer to the oldest open pull. */
   deliver(item: TextItem): void {
     const waiter = this.#waiters.shift();
     if (waiter === undefined) this.#arrived.push(item);

@@ -4,7 +4,7 @@ import type { Preset, Script } from "../../core/script.ts";
 import { unknownVoice } from "./choose-voice.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
-/** What the engine is given: the open turn's own words, or what a writer gives for them. */
+/** Builds the engine's script from the open turn's own text, or from what a writer gives. */
 export function buildScript(
   prepared: ResolvedRequest,
   preset: Preset,
@@ -33,7 +33,7 @@ export function buildScript(
   };
 }
 
-/** How the voice speaks by the settings; a mix, and one that is followed, are none of those that have any. */
+/** Returns the manner that the settings give the voice; mixes and followed voices have none. */
 function mannerOfVoice({ voice, conversation, model }: ResolvedRequest): Script["manner"] {
   if (voice !== undefined) {
     const [part] = voice;
@@ -45,7 +45,7 @@ function mannerOfVoice({ voice, conversation, model }: ResolvedRequest): Script[
   return isFollowed ? undefined : model.manners?.get(voiceIdOf(open.speaker, model.card));
 }
 
-/** Throws a 400 `ServiceError` for a recording that nobody has found. */
+/** Throws a 400 `ServiceError` for a recording that was not found. */
 function foundIn(
   voices: NonNullable<ResolvedRequest["textVoices"]>,
   { card }: ResolvedRequest["model"],

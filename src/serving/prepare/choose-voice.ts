@@ -6,33 +6,32 @@ import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-car
 import { nearestName } from "../../core/nearest-name.ts";
 import type { ChosenVoice } from "../../core/script.ts";
 
-/** What a `voice` means, as far as the model itself has it. */
+/** Meaning of a `voice`, as far as the model itself knows it. */
 export interface VoiceChoice {
-  /** Absent where it is not one of the model's own, or the label's own. */
+  /** Absent if it is not one of the model's own, or the label's own. */
   readonly voice?: ChosenVoice;
-  /** The label that stands for the voice without any more said; absent where none does. */
+  /** Label that stands for the voice; absent if none does. */
   readonly speaker?: SpeakerLabel;
-  /** A name that the model does not have, so that it may be that of a recording. */
+  /** Name that the model does not have, so that it may be a custom voice's. */
   readonly customVoice?: CustomVoiceRef;
 }
 
-/** A recording's voice by the name that a request has for it. */
+/** Custom voice, by the name in a request. */
 export interface CustomVoiceRef {
   readonly name: string;
-  /** What messages call the name. */
+  /** Name of the field in messages. */
   readonly field: string;
-  /** The field that is to blame, where messages say more of it. */
+  /** Field to blame, if messages say more of it. */
   readonly param?: string;
 }
 
-/** What is needed of a card to know its voices. */
 export type ModelVoices = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "takes">;
 
 /**
- * Finds out which of a model's voices a `voice` means. Throws a 400 {@link ServiceError} for what cannot be read, for a
- * voice that there cannot be, naming the nearest, and for a mix where the model does not mix.
+ * Finds the model's voice that a `voice` names. Throws a 400 {@link ServiceError} for an unreadable or unknown voice,
+ * naming the nearest, and for a mix if the model does not mix.
  *
- * @param field what messages call it
+ * @param field name in messages
  */
 export function chooseVoice(word: string, field: string, cast: ModelVoices): VoiceChoice {
   const parts = parseVoice(word, field);
@@ -46,8 +45,8 @@ export function chooseVoice(word: string, field: string, cast: ModelVoices): Voi
 }
 
 /**
- * The same for a turn of which nothing but the voice depends on its label: a voice that a label stands for is asked for by
- * that label, with no more said, so that one voice gives the same bytes by whichever of its names.
+ * Finds the same for a turn whose label decides nothing but the voice: a voice that a label stands for is chosen by
+ * that label alone, so that each of its names gives the same bytes.
  */
 export function chooseSpeaker(word: string, field: string, cast: ModelVoices): VoiceChoice {
   const { speaker, ...choice } = chooseVoice(word, field, cast);
@@ -55,19 +54,18 @@ export function chooseSpeaker(word: string, field: string, cast: ModelVoices): V
 }
 
 /**
- * Whether a name that nothing here has is one for who computes elsewhere to know. One with the looks of a recording's id is
- * not: it was somebody's here, and is no more.
+ * Whether an unknown name is passed to the remote system. A name like a recording's id is not: it was a custom voice
+ * here, and is deleted.
  */
 export function isRemoteVoiceName(name: string, { takes }: Pick<ModelVoices, "takes">): boolean {
   return takes.anyName === true && name !== "" && !isVoiceId(name);
 }
 
-/** A voice of who computes elsewhere, by its name there. */
 export function remoteVoice(name: string): ChosenVoice {
   return [{ weight: 1, id: name }];
 }
 
-/** A 400 for a voice that there is not. @param others further names that would have been understood */
+/** Returns a 400 for an unknown voice. @param others further names that are valid */
 export function unknownVoice(
   { name, field, param = field }: CustomVoiceRef,
   cast: ModelVoices,
@@ -80,7 +78,7 @@ export function unknownVoice(
   return new ServiceError(400, `${field} ${quoted(name)} is unknown: ${remedy}`, { param });
 }
 
-/** Refuses a `voice` that is neither the model's nor one of those recordings'. Throws as {@link chooseVoice} does. */
+/** Throws as {@link chooseVoice} does unless `word` names a voice of the model or one of the recordings. */
 export function checkVoice(word: string, field: string, cast: ModelVoices, known: readonly string[]): void {
   const { customVoice: own } = chooseVoice(word, field, cast);
   if (own === undefined || isVoiceId(own.name) || isRemoteVoiceName(own.name, cast)) return;
@@ -88,12 +86,14 @@ export function checkVoice(word: string, field: string, cast: ModelVoices, known
   if (!known.some((name) => nameKeyOf(name) === key)) throw unknownVoice(own, cast, known);
 }
 
-/** Of names that are shorter every other one is near. */
+/** Shorter names are near to every other. */
 const MIN_NEAR_CHARS = 3;
 /** Voices that a message lists. */
 const MAX_LISTED = 16;
 
-/** By its id, by OpenAI's name for it, by its own name, which may be OpenAI's for another, or by a label that stands for it. */
+/**
+ * Finds a voice by its id, OpenAI's name for it, its own name (which may be OpenAI's for another), or a label for it.
+ */
 export function findModelVoice(
   name: string,
   cast: Pick<ModelVoices, "voices" | "labels">,

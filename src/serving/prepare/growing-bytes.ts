@@ -1,10 +1,10 @@
-/** Bytes that come in pieces, in memory that doubles as they do. */
+/** Buffer that collects chunks and doubles as they come. */
 export class GrowingBytes {
   readonly #maxBytes: number;
   #memory: Uint8Array<ArrayBuffer>;
   #length = 0;
 
-  /** @param firstBytes how much room there is at first, which is taken only as it fills */
+  /** @param firstBytes initial room, committed by the system only as it fills */
   constructor(firstBytes: number, maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#memory = new Uint8Array(Math.min(firstBytes, maxBytes));
@@ -14,12 +14,10 @@ export class GrowingBytes {
     return this.#length;
   }
 
-  /** Bytes of memory. */
   get capacity(): number {
     return this.#memory.length;
   }
 
-  /** All that has come so far. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#memory.subarray(0, this.#length);
   }

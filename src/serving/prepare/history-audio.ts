@@ -10,19 +10,19 @@ import type { ConversationTurn } from "../../contract/requests.ts";
 import type { Clip } from "../../core/conversation.ts";
 import type { Delivery, Lexicon } from "../../core/script.ts";
 
-/** The base64 text that a turn's audio stands for. */
+/** Resolves the placeholder of a turn's audio to its base64 text. */
 export type TextOf = (audio: string) => string;
 
 /**
- * Of a long clip the beginning is kept, and with many turns less of each: 250 s at 24 kHz, and of all turns together 1000
- * s. Voices are followed by half a minute.
+ * Longest part of a clip that is kept, from its beginning (250 s at 24 kHz), and of all turns together (1000 s).
+ * Voices need half a minute.
  */
 const MAX_CLIP_SAMPLES = 6_000_000;
 export const MAX_HISTORY_SAMPLES = 24_000_000;
 
 /**
- * Decodes the audio of an earlier turn, and adds it to the hash; `null` where it has none. Throws a 400 {@link ServiceError}
- * that names the turn.
+ * Decodes the audio of an earlier turn and adds it to the hash; `null` if it has none. Throws a 400 {@link
+ * ServiceError} that names the turn.
  */
 export function decodeHistoryAudio(
   turn: ConversationTurn,
@@ -46,7 +46,7 @@ export function decodeHistoryAudio(
     hash.bytes(digest);
     const maxSamples = Math.min(MAX_CLIP_SAMPLES, Math.floor(MAX_HISTORY_SAMPLES / turns.length));
     const { samples, sampleRateHz, durationS } = decodeWav(bytes, maxSamples);
-    // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
+    // The consumers would take seconds to convert higher rates, in threads that also speak.
     const atOnce = Math.ceil(sampleRateHz / MAX_RATE_HZ);
     return {
       samples: atOnce === 1 ? samples : averageEvery(samples, atOnce),
@@ -61,7 +61,7 @@ export function decodeHistoryAudio(
   }
 }
 
-/** Gathers what a request says, so that at temperature 0 its seed follows from its content alone. */
+/** Hash of a request's content, from which its seed follows at temperature 0. */
 export class ContentHash {
   readonly #hash = createHash("sha256");
 
@@ -69,7 +69,7 @@ export class ContentHash {
     this.text(modelId);
   }
 
-  /** A text, or its absence; lengths go in too, so that no two lists of texts run together. */
+  /** Adds a text or its absence, with its length, so that no two lists of texts hash alike. */
   text(text: string | null): this {
     if (text === null) {
       this.#hash.update("-");
@@ -84,7 +84,7 @@ export class ContentHash {
     return this;
   }
 
-  /** How words are said; nothing where there are none, and the same in whichever order they come. */
+  /** Adds pronunciations in any order; none add nothing. */
   lexicon(words: Lexicon): this {
     if (words.length === 0) return this;
     this.#hash.update(`w${words.length};`);
@@ -93,8 +93,8 @@ export class ContentHash {
   }
 
   /**
-   * 64 bits: from the content when `temperature` is 0, fresh otherwise. The cap and the quality stay out of it, so
-   * that a longer cap only adds to the same audio.
+   * Returns 64 bits: from the content if `temperature` is 0, fresh otherwise. The maximum length and the quality stay
+   * out, so that a longer maximum only adds to the same audio.
    */
   seed(delivery: Delivery): bigint {
     const digest = delivery.temperature === 0 ? this.#hash.digest() : randomBytes(8);

@@ -19,7 +19,6 @@ import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 import { mannerHeader, readManner } from "./manner.ts";
 import { type ResolvedRequest, type ResolveModel, resolveConverse, resolveTts } from "./resolve-request.ts";
 
-/** What becomes of a body, by what it is meant for. */
 export interface RequestByKind {
   readonly tts: ResolvedRequest;
   readonly converse: ResolvedRequest;
@@ -27,13 +26,12 @@ export interface RequestByKind {
   readonly telephony: TelephonyBody;
 }
 
-/** What a body is meant for. */
 export type RequestKind = keyof RequestByKind;
 
 /**
- * From the bytes of a body to a request that has been checked in full. Throws a 422 or 400 `ServiceError`.
+ * Parses a body into a request that has been checked in full. Throws a 422 or 400 `ServiceError`.
  *
- * @param voice of the path's query, where `telephony` has one
+ * @param voice from the query of `telephony`
  */
 export function parseBody<P extends RequestKind>(
   purpose: P,
@@ -65,21 +63,21 @@ const SCHEMAS = {
   telephony: { anyOf: [VoiceRequest, VendorRequest] },
 } satisfies Record<RequestKind, object>;
 
-/** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
+/** Text-to-speech request of OpenAI's clients, and the form of its answer. */
 interface SpeechBody extends ResolvedRequest {
   readonly format: SpeechFormat;
-  /** Absent: as the format is sent by itself. */
+  /** Absent: the format's default. */
   readonly streamFormat: AudioSpeechRequest["stream_format"];
-  /** The speed that is spoken, where it is not the one that was asked for; `null` where it is. */
+  /** Actual speed, if it differs from the requested one; else `null`. */
   readonly nearestSpeed: number | null;
-  /** What becomes of its instructions how to speak; `null` where it has none. */
+  /** Report on its instructions how to speak; `null` if it has none. */
   readonly mannerHeader: string | null;
 }
 
-/** What stands for an input without words: clients that send sentence by sentence send such ones, too. */
+/** Silence for an input without words, which clients send that send sentence by sentence. */
 const SILENCE_S = 0.2;
 
-/** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
+/** Resolves a request of OpenAI's API. Throws a 400 {@link ServiceError} that names the field. */
 function resolveSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): SpeechBody {
   const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
   const format = resolveFormat(asked);
@@ -110,16 +108,16 @@ function resolveSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Speech
   };
 }
 
-/** What a telephony platform asks to have spoken. */
+/** Request of a telephony platform. */
 interface TelephonyBody extends ResolvedRequest {
-  /** The rate of the samples that it wants, in Hz; `null` where it takes what its answer's type says. */
+  /** Wanted sample rate in Hz; `null` if the answer's content type states it. */
   readonly rateHz: number | null;
 }
 
 /**
- * A request of Vapi's or of jambonz's as one of ours. Throws a 400 `ServiceError` that names the field.
+ * Resolves a request of Vapi or jambonz. Throws a 400 `ServiceError` that names the field.
  *
- * @param voice comes before the one that the request has
+ * @param voice takes precedence over the request's own
  */
 function resolveTelephony(
   asked: VoiceRequest | VendorRequest,
@@ -139,7 +137,7 @@ function resolveTelephony(
   return { ...prepared, rateHz: isVapi ? asked.message.sampleRate : null };
 }
 
-/** jambonz sends SSML with its root element or without. */
+/** jambonz sends SSML with or without its root element. */
 function textOf({ text, type }: VendorRequest): Pick<TtsRequest, "text" | "input_type"> {
   if (type !== "ssml") return { text };
   return { text: looksLikeSsml(text) ? text : `<speak>${text}</speak>`, input_type: "ssml" };

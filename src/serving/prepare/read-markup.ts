@@ -9,23 +9,23 @@ import { type FindVoice, MarkupError, type ParsedMarkup } from "../../text/ssml/
 import { parseMarkup } from "../../text/ssml/parse-markup.ts";
 import { chooseVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
-/** A text whose marks have been read. */
+/** Text whose marks have been read. */
 export interface ParsedText {
   readonly piece: TextPiece;
   /** Billed code points: per word, the longer of written and spoken form. Marks are free. */
   readonly chars: number;
   /** What it asks for and is not done, each in a few words. */
   readonly cautions: readonly string[];
-  /** The voices that it names for parts of it, by what it calls them. */
+  /** Voices that it names for parts of it, by those names. */
   readonly voices: Readonly<Record<string, VoiceChoice>>;
 }
 
 /**
- * Reads the marks of a text that is to be spoken: SSML, pauses, phonemes. Throws a 400 {@link ServiceError} that names the
- * field, and the place where there is one.
+ * Reads the marks of a text to speak: SSML, pauses, phonemes. Throws a 400 {@link ServiceError} that names the field,
+ * and the place if there is one.
  *
- * @param field what messages call the text
- * @param cast of the model that speaks; `null` where that is not known
+ * @param field name of the text in messages
+ * @param cast voices of the model; `null` if it is not known
  */
 export function readMarkup(
   text: string,
@@ -39,7 +39,7 @@ export function readMarkup(
   const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
   const { piece, spokenChars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
   const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
-  // What a model does not follow is not looked for either.
+  // Voices that a model does not follow are not looked up.
   const isFollowed = cast?.takes.marks === true;
   return {
     piece,
@@ -49,7 +49,7 @@ export function readMarkup(
   };
 }
 
-/** The words of a text without its marks. Throws as {@link readMarkup}; a voice may have any name. */
+/** Returns the words of a text without its marks. Throws as {@link readMarkup}; a voice may have any name. */
 export function spokenWords(text: string, field: string): string {
   return readOrRefuse(text, field, null, anyVoice).spoken;
 }
@@ -72,13 +72,15 @@ function readOrRefuse(
   }
 }
 
-/** The words of an earlier turn without its marks: a text that cannot be read stays as it is, since nobody speaks it. */
+/**
+ * Returns the words of an earlier turn without its marks. An unreadable text stays as it is, since it is not spoken.
+ */
 export function plainWords(text: string): string {
   const piece = leniently(text, null);
   return typeof piece === "string" ? piece : spokenText(piece).trim();
 }
 
-/** Words as a writer gave them, with their pauses: what cannot be refused any more is spoken as it is. */
+/** Reads a writer's text with its pauses; what cannot be read is spoken as it is. */
 export function parseWrittenText(text: string): TextPiece {
   return leniently(text, false);
 }
@@ -92,7 +94,7 @@ function leniently(text: string, isSsml: false | null): TextPiece {
   }
 }
 
-/** Finds out what the names mean that a text has for voices, and gathers that: of several the first that the model has. */
+/** Resolves and collects the voice names in a text; of several names, the first that the model has. */
 function voicesOf(cast: ModelVoices, field: string, found: Map<string, VoiceChoice>): FindVoice {
   return (names, place) => {
     let own: readonly [string, VoiceChoice] | null = null;
@@ -118,7 +120,7 @@ function voicesOf(cast: ModelVoices, field: string, found: Map<string, VoiceChoi
   }
 }
 
-/** As many as a play has. */
+/** Enough for the cast of a play. */
 const MAX_TEXT_VOICES = 16;
 
 const anyVoice: FindVoice = ([name = ""]) => name;
@@ -127,14 +129,14 @@ const noVoice: FindVoice = () => {
   throw new Error("a text that comes in pieces cannot name a voice: name it for all of the text");
 };
 
-/** What a model does nothing for, of what a text asks for. */
+/** Lists what a text asks for and the model does not do. */
 function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
   if (typeof piece === "string" || takes.marks === true) return [];
   const asked = KINDS.flatMap(([kind, isAsked]) => (isAsked(piece) ? [kind] : []));
   return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
 }
 
-/** What a text is in that a model cannot read. */
+/** Reports a language that the model cannot read. */
 function notEnglish(text: string, { id, takes }: ModelVoices): string[] {
   const language = takes.englishOnly === true ? detectOtherLanguage(text) : null;
   if (language === null) return [];
@@ -147,7 +149,7 @@ const KINDS: readonly (readonly [string, (text: MarkedText) => boolean])[] = [
   ["voices within a text", ({ runs }) => runs.some(({ voice }) => voice !== null)],
 ];
 
-/** What is not done, for a header: cautions with semicolons between them, in ASCII. `null` where all is done. */
+/** Joins cautions for a header with semicolons, in ASCII; `null` if there are none. */
 export function cautionsHeader({ cautions = [] }: { readonly cautions?: readonly string[] }): string | null {
   return cautions.length === 0
     ? null

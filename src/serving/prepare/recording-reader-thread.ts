@@ -5,12 +5,11 @@ import { openPcmSound, openSound, type RecordingSound } from "../../audio/record
 import { freeMemory } from "../../core/free-memory.ts";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
 
-/** What is known of a recording before it is decoded. */
 export type RecordingInfo = Pick<RecordingSound, "sampleRateHz" | "boundS">;
 
 /**
- * How a failure is sent across threads: a refusal as what is wrong, to be put behind the recording's name; a recording that
- * this thread does not have as `lost`; anything else as its text.
+ * Failure as sent across threads: a refusal (text that follows the recording's name), `lost` for an unknown
+ * recording, or the error's text.
  */
 export type ReadingFailure =
   | { readonly refusal: string }

@@ -6,39 +6,38 @@ import type { AudioSource } from "../../core/audio-source.ts";
 import { type CallOptions, ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import type { ReadingFailure, RecordingInfo } from "./recording-reader-thread.ts";
 
-/** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
+/** Idle time after which the thread is ended, with its memory. */
 const IDLE_MS = 30_000;
-/** A thread is let go at once after a file beyond this size: it does not collect its garbage while it is idle. */
+/** File size beyond which the thread is ended at once: it does not collect garbage while idle. */
 const LARGE_FILE_BYTES = 2 ** 20;
 /**
- * So much is decoded before somebody else has their turn: some tenths of a second of work at the worst, and about a second
- * where 25 MiB of MP3 hold hardly a frame.
+ * Seconds decoded before the next recording's turn: some tenths of a second of work at worst, and about a second if
+ * 25 MiB of MP3 hold hardly a frame.
  */
 const SLICE_S = 5;
-/** Far more than a slice takes on a machine that has other work. */
+/** Far more than a slice takes on a busy machine. */
 const DEADLINE_MS = 30_000;
-/** Of the thread's own heap. Decoders use 8 MB: they hold a few objects, whatever they decode. */
+/** Heap of the thread. Decoders use 8 MB, whatever they decode. */
 const HEAP_MB = 48;
 
-/** A recording that is decoded as it is read. */
+/** Recording that is decoded as it is read. */
 export interface ReadRecording extends AudioSource {
-  /** Nobody reads it any more. Calling it twice is harmless. */
+  /** Idempotent. */
   release(): void;
 }
 
 /**
- * Decodes recordings of any kind in a thread of its own, which is there only while it is needed: a slice at a time, in
- * turns, so that nobody's recording keeps another's waiting. A recording stays the bytes that were sent, and what is
- * decoded of it is what was read.
+ * Decodes recordings of any kind in a thread that exists only while needed, a slice at a time in turns, so that
+ * recordings do not block each other. Only what is read is decoded.
  */
 export class RecordingReader {
   readonly #calls: ThreadCalls;
   readonly #open = new Set<number>();
   #lastId = 0;
-  /** Whether the thread has had a file that is large. */
+  /** Whether the thread has had a large file. */
   #isLarge = false;
 
-  /** @param onFailure the thread died, or was given up; the next file gets another */
+  /** @param onFailure called if the thread died or was given up; the next file gets another */
   constructor(onFailure: (error: Error) => void = () => {}) {
     this.#calls = new ThreadCalls({
       name: "the thread that decodes recordings",
@@ -52,10 +51,10 @@ export class RecordingReader {
   }
 
   /**
-   * Looks a recording over, whose buffer is gone afterwards. Rejects with a 400 or 502 {@link ServiceError}, or with the
-   * signal's reason; so does reading it.
+   * Opens a recording and takes over its buffer. Rejects with a 400 or 502 {@link ServiceError}, or with the signal's
+   * reason; so does reading it.
    *
-   * @param format of bare samples; `null` for a file
+   * @param format of raw samples; `null` for a file
    * @param field that a file came in
    */
   async open(
@@ -104,20 +103,19 @@ export class RecordingReader {
     if (!this.#open.delete(id)) return;
     const isLast = this.#open.size === 0 && this.#isLarge;
     if (isLast) this.#isLarge = false;
-    // Where the thread is gone, so is the recording.
+    // If the thread is gone, so is the recording.
     this.#calls.send("close", [id], isLast);
   }
 }
 
 function startThread(): Worker {
   const entry = new URL("./recording-reader-thread.js", import.meta.url);
-  // The decoders print what they find wrong with a file, which is nobody's business but its sender's.
+  // The decoders print what is wrong with a file, which must not reach the log.
   const worker = new Worker(entry, { stderr: true, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
   worker.stderr.resume();
   return worker;
 }
 
-/** What is wrong with a recording, but for its name. */
 class Refusal extends Error {}
 
 class LostError extends Error {}
@@ -127,7 +125,7 @@ function fromWire(failure: ReadingFailure): Error {
   return "lost" in failure ? new LostError() : new Error(failure.failed);
 }
 
-/** The row of the contract's table for what a call failed with. @param field that the recording came in; `null` for none */
+/** Maps a failure to the contract's table. @param field that the recording came in; `null` for none */
 function named(error: unknown, field: string | null): unknown {
   const name = field ?? "the recording";
   const param = field === null ? {} : { param: field };

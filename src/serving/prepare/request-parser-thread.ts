@@ -6,7 +6,7 @@ import { answerCalls } from "../../workers/calls/answer-calls.ts";
 import { parseBody, type RequestKind } from "./parse-body.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
-/** What crosses of a failure: a refusal as its parts, anything else as what it said. */
+/** Failure as sent across threads: the parts of a refusal, or the error's text. */
 export type ParseFailure =
   | { readonly status: ErrorStatus; readonly message: string; readonly param: string | null }
   | { readonly failed: string };

@@ -6,31 +6,31 @@ import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import { parseBody, type RequestByKind, type RequestKind } from "./parse-body.ts";
 import type { ParseFailure } from "./request-parser-thread.ts";
 
-/** Bodies up to this size are prepared at once: that takes a millisecond or two. */
+/** Bodies up to this size are parsed on the main thread, in a millisecond or two. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 /**
- * A thread is let go after a body beyond this size: what it took is several times that, and a thread that is idle does
- * not collect its garbage. Another starts in a tenth of a second; reading such a body takes longer.
+ * Body size beyond which the thread is ended afterwards: it took several times that, and does not collect garbage
+ * while idle. Another starts in a tenth of a second, less than such a body takes.
  */
 const HUGE_BODY_BYTES = 16 * 2 ** 20;
 
-/** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
+/** Idle time after which the thread is ended, with its memory. */
 const IDLE_MS = 30_000;
 /** The largest body takes two or three seconds. */
 const DEADLINE_MS = 30_000;
-/** Of the thread's own heap. The largest body needs less than 96 MB: one clip's base64 at a time. */
+/** Heap of the thread. The largest body needs less than 96 MB: one clip's base64 at a time. */
 const HEAP_MB = 160;
 
 export interface RequestParserOptions {
   readonly models: readonly PublicModel[];
-  /** The thread died, or was given up; the next body gets another. */
+  /** Called if the thread died or was given up; the next body gets another. */
   readonly onFailure?: (error: Error) => void;
 }
 
 /**
- * Makes requests ready. What is large (audio in base64) is parsed and decoded in a thread of its own, which is there
- * only while it is needed: on the main thread it would hold up every stream for as long as it takes.
+ * Parses requests. Large ones (audio in base64) are parsed in a thread that exists only while needed: on the main
+ * thread they would delay every stream.
  */
 export class RequestParser {
   readonly #models: readonly PublicModel[];
@@ -49,8 +49,8 @@ export class RequestParser {
   }
 
   /**
-   * The request in `body`, whose buffer may be gone afterwards. `voice` is as in `parseBody`. Rejects with a 422, 400 or 502 {@link ServiceError}, or
-   * with the signal's reason.
+   * Parses `body`, whose buffer may be gone afterwards. `voice` is as in `parseBody`. Rejects with a 422, 400 or 502
+   * {@link ServiceError}, or with the signal's reason.
    */
   async parse<P extends RequestKind>(
     purpose: P,
@@ -64,7 +64,7 @@ export class RequestParser {
     return (await this.#inThread("prepare", body, signal, [purpose, voice])) as RequestByKind[P];
   }
 
-  /** Reads a realtime event in the thread. Its buffer is gone afterwards. Rejects as {@link parse} does. */
+  /** Reads a realtime event in the thread and takes over its buffer. Rejects as {@link parse} does. */
   async readEvent(message: Uint8Array, signal: AbortSignal): Promise<InboundEvent> {
     return (await this.#inThread("readEvent", message, signal)) as InboundEvent;
   }
@@ -108,7 +108,7 @@ function unread(error: ThreadError): ServiceError {
   });
 }
 
-/** A view over a buffer of its own, which can be handed to another thread; small buffers share one with others. */
+/** Returns a view over a buffer of its own, which can be transferred; small buffers share one with others. */
 function ownBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   const isOwn = buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength;

@@ -9,28 +9,25 @@ import type { RecordingReader } from "./recording-reader.ts";
 import { type RequestParser, SMALL_BODY_BYTES } from "./request-parser.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
-/** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
+/** Caller of a request in any protocol: the key that pays, and the request's lifetime. */
 export interface Caller {
   readonly keyId: string;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
-  /** The request's. */
   readonly span: Span;
-  /** What it holds until it ends, however it ends. */
+  /** Releases a permit at the request's end. */
   keep(holding: Pick<Permit, "release">): void;
 }
 
-/** A body as it came. */
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** Its memory; `null` where it is small. */
+  /** Permit for its memory; `null` if it is small. */
   readonly holding: Permit | null;
 }
 
-/** A request that was read. */
 export interface ReadRequest<P extends ResolvedRequest = ResolvedRequest> {
   readonly prepared: P;
-  /** The memory of its audio, which is to be given back once that was heard; `null` where it has none worth counting. */
+  /** Permit for the memory of its audio, to be released once that is analysed; `null` if it has little or none. */
   readonly audio: Permit | null;
 }
 
@@ -39,23 +36,23 @@ export interface RequestReaderDeps {
   readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
   readonly receiving: KeyedSemaphore;
-  /** Bytes of recordings that are being received, wait to be heard, or are being heard. */
+  /** Bytes of recordings, from their receipt until they are transcribed. */
   readonly recorded: KeyedSemaphore;
   /** Bytes of decoded audio. */
   readonly audio: KeyedSemaphore;
-  /** The thread that reads large bodies, one at a time. */
+  /** Thread that reads large bodies, one at a time. */
   readonly reading: KeyedSemaphore;
 }
 
-/** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
+/** Decoded bytes per byte of body, at most: three quarters of base64, times four (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
 
 const MAX_AUDIO_BYTES = MAX_HISTORY_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
 /**
- * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
- * its audio before that is decoded. Both are counted for each key, and whoever finds none waits, and costs nothing. What
- * is small holds nothing worth counting: requests themselves are counted where they wait.
+ * Reads requests within memory limits: room for a body, by its length, before any of it is received, and room for its
+ * audio before that is decoded. Both are counted per key, and a request without room waits at no cost. Small bodies
+ * are not counted.
  */
 export class RequestReader {
   readonly #parts: RequestReaderDeps;
@@ -64,31 +61,29 @@ export class RequestReader {
     this.#parts = parts;
   }
 
-  /** Whether somebody waits for room to send. */
   get hasQueuedBodies(): boolean {
     return this.#parts.receiving.isShort || this.#parts.recorded.isShort;
   }
 
-  /** Whether somebody waits for room for a recording. */
   get hasQueuedRecordings(): boolean {
     return this.#parts.recorded.isShort;
   }
 
-  /** Room for a body; `null` for a small one, which needs none. Throws as `KeyedSemaphore.enter` does. */
+  /** Reserves room for a body; `null` for a small one. Rejects as `KeyedSemaphore.enter` does. */
   admit(caller: Caller, lengthBytes: number): Promise<Permit | null> {
     return this.#admit(this.#parts.receiving, caller, lengthBytes);
   }
 
   /**
-   * The same for a recording, which stays what was sent until it has been heard.
+   * Reserves the same for a recording, which stays in memory until it is transcribed.
    *
-   * @param waitMs longest wait; as long as one may be heard unless given
+   * @param waitMs longest wait. Default: as long as a transcription may take
    */
   admitRecording(caller: Caller, lengthBytes: number, waitMs?: number): Promise<Permit | null> {
     return this.#admit(this.#parts.recorded, caller, lengthBytes, waitMs);
   }
 
-  /** Makes a request ready, and counts the memory that its audio takes. Rejects as `RequestParser.prepare` does. */
+  /** Reads a request and counts the memory of its audio. Rejects as `RequestParser.parse` does. */
   async read<P extends RequestKind>(
     purpose: P,
     { bytes, holding }: ReceivedBody,
@@ -117,7 +112,7 @@ export class RequestReader {
     return { prepared, audio: decoded };
   }
 
-  /** Reads a realtime event; a large one in another thread, when it is the key's turn. Its buffer may be gone afterwards. */
+  /** Reads a realtime event; a large one in another thread, in the key's turn. Its buffer may be gone afterwards. */
   async readEvent(
     message: Uint8Array,
     { keyId, signal }: Pick<Caller, "keyId" | "signal">,
@@ -129,10 +124,9 @@ export class RequestReader {
   }
 
   /**
-   * Looks a recording over, which is decoded as it is read, until the request ends. Its buffer is gone afterwards. Rejects
-   * as `RecordingReader.open` does.
+   * Opens a recording until the request ends and takes over its buffer. Rejects as `RecordingReader.open` does.
    *
-   * @param format of bare samples; absent for a file
+   * @param format of raw samples; absent for a file
    * @param field that a file came in
    */
   async openRecording(
@@ -146,7 +140,7 @@ export class RequestReader {
     return sound;
   }
 
-  /** Refuses whoever waits for room and whoever comes. */
+  /** Refuses all waiting and further requests. */
   close(): void {
     this.#parts.receiving.close();
     this.#parts.recorded.close();

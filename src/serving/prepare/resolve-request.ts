@@ -23,67 +23,69 @@ import {
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
 import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
 
-/** A request that has been checked in full: what is left can only fail in the server. */
+/** Request that has been checked in full: from here on only the server can fail. */
 export interface ResolvedRequest {
   readonly conversation: Conversation;
   readonly model: PublicModel;
   readonly delivery: Delivery;
   readonly seed: bigint;
   readonly input: { readonly chars: number; readonly audioS: number };
-  /** What the request asks of the engine beyond its model's own preset. */
+  /** Preset of the request, in addition to the model's. */
   readonly preset: Preset;
-  /** How the reply is said; absent, as its voice speaks. */
+  /** Manner of the reply; absent, the voice's own. */
   readonly manner?: RequestedManner;
-  /** What its text asks for and is not done; absent where all is. */
+  /** What its text asks for and is not done; absent if all is. */
   readonly cautions?: readonly string[];
-  /** How the request's own words are said. */
+  /** Pronunciations of the request. */
   readonly lexicon: Lexicon;
-  /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
+  /** Voice that speaks; absent, the one of the open turn's label or of its earlier turns. */
   readonly voice?: ChosenVoice;
-  /** A recording whose voice speaks: to be found before it does. */
+  /** Custom voice that speaks, still to be found. */
   readonly customVoice?: CustomVoiceRef;
-  /** Recordings that are named for speakers who say nothing now: each has to be there. */
+  /** Custom voices of other speakers, each of which has to exist. */
   readonly otherCustomVoices?: readonly CustomVoiceRef[];
-  /** The voices that its text names for parts of it, by what it calls them; absent where it names none. */
+  /** Voices that its text names, by those names; absent if it names none. */
   readonly textVoices?: Readonly<Record<string, VoiceChoice>>;
-  /** Whether the reply tells of the mouth too. */
+  /** Whether the reply has visemes and phonemes. */
   readonly hasMouth: boolean;
-  /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
+  /** Instructions for the writer, never blank. */
   readonly instructions: string | null;
   /** Functions that the writer may call. */
   readonly toolUse?: ToolUse;
-  /** Tokens that it may write at most. */
+  /** Maximum tokens of the writer. */
   readonly maxTokens?: number;
-  /** Where the text has nothing to speak: the silence, in seconds, that stands for it. */
+  /** Seconds of silence that stand for a text with nothing to speak. */
   readonly silenceS?: number;
-  /** Fields of the request that nothing reads, as a header tells them; absent where all are. */
+  /** Unread fields of the request, as a header reports them; absent if there are none. */
   readonly unread?: string;
 }
 
-/** Whether its speech varies from one time to the next with its seed; else the seed is that of its words. */
+/** Whether its speech varies with a random seed; else the seed follows from its content. */
 export function isVaried({ delivery }: Pick<ResolvedRequest, "delivery">): boolean {
   return delivery.temperature > 0 || delivery.acousticTemperature > 0;
 }
 
-/** Looks a public model up: `null` is the default one. */
+/** Finds a public model; `null` is the default one. */
 export type ResolveModel = (id: string | null) => PublicModel | undefined;
 
-/** What messages call the fields of a text-to-speech request, and how long its text may be, written and spoken. */
+/**
+ * Names of the fields of a text-to-speech request in messages, and the text's maximum length as written and as
+ * spoken.
+ */
 interface TtsFields {
   readonly text: string;
   readonly voice: string;
   readonly maxChars?: number;
 }
 
-/** What a text-to-speech request may have that `POST /v1/tts` does not take. */
+/** Options of a text-to-speech request that `POST /v1/tts` does not take. */
 export interface TtsExtras {
-  /** What messages call its fields. */
   readonly fields?: TtsFields;
   readonly preset?: Preset;
   readonly manner?: RequestedManner;
-  /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
+  /** Maximum frames, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
-  /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */
+  /** Seconds of silence for a text with nothing to speak; absent, such a text is a 400. */
   readonly silenceS?: number;
 }
 
@@ -214,11 +216,11 @@ function readHistory(
 
 interface Casting {
   readonly choice: VoiceChoice;
-  /** Recordings that are named for others than the open speaker. */
+  /** Custom voices of speakers other than the open one. */
   readonly others: readonly CustomVoiceRef[];
 }
 
-/** The turns with their labels, and whose voice speaks the last one where that is not for its label to say. */
+/** Returns the turns with their labels, and the voice of the last one unless its label decides. */
 function castTurns(parts: RequestParts, { card }: PublicModel): Pick<RequestParts, "turns"> & Casting {
   const { turns, voice, voices = {}, fields } = parts;
   if (voice !== undefined) {
@@ -242,7 +244,7 @@ function castTurns(parts: RequestParts, { card }: PublicModel): Pick<RequestPart
   return { turns, choice, others };
 }
 
-/** The words of a request's field `lexicon`. Throws a 400 that names the word and what is wrong. */
+/** Checks the field `lexicon`. Throws a 400 that names the word and what is wrong. */
 function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
   const words = Object.entries(lexicon);
   for (const word of words) {
@@ -253,7 +255,7 @@ function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon
   return words;
 }
 
-/** They stay out of the seed: where nobody reads them, nothing changes. */
+/** Instructions stay out of the seed: an unread one changes nothing. */
 function checkedInstructions(instructions = ""): string | null {
   const chars = countChars(instructions);
   if (chars > MAX_INSTRUCTIONS_CHARS) {
@@ -338,7 +340,7 @@ function openTurn(
   return { open: { speaker, text: turn.text, ...marked }, read };
 }
 
-/** The silence that stands for a text without words: as long as its pauses, where it has any. */
+/** Returns the silence that stands for a text without words: as long as its pauses, if it has any. */
 function silenceOf(
   { conversation: { open }, delivery }: ResolvedRequest,
   silenceS: number,

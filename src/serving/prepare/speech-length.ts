@@ -4,7 +4,7 @@ import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 
-/** How long a reply will be at most, in seconds, but for speech that is slower than any, whose rest is not counted: it is never much. */
+/** Returns the maximum length of a reply in seconds, except for rare slower speech, whose excess is small. */
 export function maxSpeechS({
   conversation,
   delivery,
@@ -22,11 +22,11 @@ export function maxSpeechS({
   return Math.min(maxS, wordsS + pausesS(piece));
 }
 
-/** Speech is hardly ever slower than this: seconds a character, and at the beginning and the end. */
+/** Slowest speech: seconds per character, and at the beginning and the end. */
 const SLOW_CHARACTER_S = 0.12;
 const SLOW_ENDS_S = 2;
 
-/** How long a reply will be at least, in seconds: 0 where its words are not written yet. */
+/** Returns the minimum length of a reply in seconds; 0 if its text is not written yet. */
 export function minSpeechS({
   conversation,
   delivery,
@@ -39,5 +39,5 @@ export function minSpeechS({
   return Math.min(delivery.maxFrames * FRAME_S, spokenS + pausesS(piece));
 }
 
-/** The longest words at the fastest pace; ordinary ones are at 15. */
+/** Longest words at the fastest pace; ordinary speech has 15. */
 const FAST_CHARACTERS_PER_S = 22;

@@ -12,8 +12,8 @@ import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 
 /**
- * A recogniser for clips that come again and again: keys take turns, a clip that several ask for is heard once, what is
- * known of one is kept by its digest, and one that was heard in part is gone on with where that ended.
+ * Recogniser for recurring clips: keys take turns, a clip that several requests ask for is transcribed once,
+ * transcripts are cached by the clip's digest, and a partly transcribed clip continues where it ended.
  */
 export class ClipTranscriber {
   readonly #recogniser: Recogniser;
@@ -21,28 +21,27 @@ export class ClipTranscriber {
   readonly #known = new TranscriptCache(MAX_KNOWN);
   readonly #asked = new Map<string, SharedTranscription>();
 
-  /** @param places clips being heard at once: of everybody, and of one key */
+  /** @param places limit on clips being transcribed */
   constructor(recogniser: Recogniser, places: KeyedSemaphore) {
     this.#recogniser = recogniser;
     this.#places = places;
   }
 
-  /** Who hears. */
   get name(): string {
     return this.#recogniser.name;
   }
 
-  /** What is known of a clip by now; `null` is nothing. */
+  /** Returns the cached transcript of a clip; `null` if there is none. */
   known({ digest }: Clip): CachedTranscript | null {
     return this.#known.get(digest);
   }
 
   /**
-   * The whole clip's words.
+   * Transcribes a whole clip.
    *
-   * @param onBegin called when it is being heard, after the wait for a place; not for a clip that is known
-   * @param traceHeaders go on to an endpoint, where it is heard for this caller first
-   * @throws a `ServiceError` when too many wait, or the wait is too long; what the recogniser throws; the signal's reason
+   * @param onBegin called when transcription begins, after the wait for a place; not for a cached clip
+   * @param traceHeaders passed to an endpoint if this request is the first for the clip
+   * @throws a `ServiceError` if too many wait or the wait is too long; the recogniser's error; the signal's reason
    */
   async transcribe(
     clip: Clip,
@@ -63,7 +62,7 @@ export class ClipTranscriber {
     );
   }
 
-  /** Refuses whoever waits and whoever comes. What is being heard goes on. */
+  /** Refuses all waiting and further requests. Running transcriptions continue. */
   close(): void {
     this.#places.close();
   }
@@ -113,17 +112,15 @@ export class ClipTranscriber {
   }
 }
 
-/** Clips whose words are kept. */
+/** Clips whose transcripts are cached. */
 const MAX_KNOWN = 512;
 
-/** What is known of a clip. */
 export interface CachedTranscript {
   readonly transcript: Transcript;
-  /** Whether there is nothing more to hear of it. */
   readonly isWhole: boolean;
 }
 
-/** What was heard of the clips that were asked for last, by their digests, and how to go on where that is not all. */
+/** Cache of the transcripts of recent clips by digest, complete or partial. */
 export class TranscriptCache {
   readonly #clips: LruCache<CachedTranscript>;
 
@@ -135,7 +132,7 @@ export class TranscriptCache {
     return this.#clips.get(digest) ?? null;
   }
 
-  /** Keeps what is known now, unless more is known already. */
+  /** Stores a transcript unless a longer one is cached. */
   keep(digest: string, clip: CachedTranscript): void {
     const known = this.#clips.get(digest);
     const isLess = known !== undefined && known.transcript.transcribedS > clip.transcript.transcribedS;
@@ -143,10 +140,10 @@ export class TranscriptCache {
   }
 }
 
-/** Two stretches of one clip as one; `later` begins where `earlier` was heard up to. */
+/** Joins two parts of one clip's transcript; `later` begins where `earlier` ends. */
 export function joinTranscripts(earlier: Transcript | null, later: Transcript): Transcript {
   if (earlier === null) return later;
-  // Whoever speaks first tells the language.
+  // The first speech decides the language.
   const leading = earlier.text === "" ? later : earlier;
   return {
     text: [earlier.text, later.text].filter((text) => text !== "").join(" "),
@@ -163,7 +160,7 @@ function greater(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
-/** Of all tokens about: their number goes with that of the characters. */
+/** Weighted by characters, which approximate the number of tokens. */
 function meanOf(one: Transcript, other: Transcript): number | null {
   if (one.meanLogProbability === null || other.meanLogProbability === null)
     return one.meanLogProbability ?? other.meanLogProbability;
@@ -172,10 +169,10 @@ function meanOf(one: Transcript, other: Transcript): number | null {
 }
 
 /**
- * One clip that is heard for everybody who asks for it. Each of them waits in the line of its own key; whoever is let in
- * first has it heard for all, and the others leave their lines. One who goes stops nothing for the others, and the last
- * one stops it; but one who only has no more patience has it heard to the end of a piece, so that it is further when they
- * ask again. What is heard are the samples of somebody who still asks: whoever leaves may give theirs away.
+ * Transcription of one clip for every request that asks for it. Each waits in the line of its own key; the first to
+ * be admitted starts it for all, and the others leave their lines. Losing the last request stops it; but if that only
+ * ran out of patience, it continues to the end of a piece, so that the next attempt is further. The samples are those
+ * of a request that still waits, since a request that leaves may give its own away.
  */
 export class SharedTranscription {
   readonly #places: KeyedSemaphore;
@@ -184,14 +181,14 @@ export class SharedTranscription {
   readonly #stop = new AbortController();
   readonly #inLine = new Set<Stopper>();
   readonly #waiting: Clip[] = [];
-  /** Of somebody who asks; of whoever left last, where nobody does. */
+  /** Clip of a waiting request, or of the last one that left. */
   #owned: Clip;
   #heard: Promise<Transcript> | null = null;
   #lingering: NodeJS.Timeout | undefined;
 
   /**
-   * @param onOver called when nobody can join any more, and perhaps again: it was heard or it failed, and when everybody
-   *   has gone
+   * @param onOver called, maybe more than once, when no request can join any more: after success, failure, or the
+   * last one's leaving
    */
   constructor(clip: Clip, places: KeyedSemaphore, recognise: Recognises, onOver: () => void) {
     this.#owned = clip;
@@ -202,7 +199,7 @@ export class SharedTranscription {
 
   /**
    * @param clip the caller's own
-   * @param onBegin called when it is being heard, at once where it already is
+   * @param onBegin called when transcription begins, or at once if it has begun
    * @throws what {@link KeyedSemaphore.enter} and the recogniser throw; the signal's reason as soon as that aborts
    */
   async join(
@@ -225,13 +222,12 @@ export class SharedTranscription {
     }
   }
 
-  /** Waits until it is being heard, for whomever. */
   async #getIn(keyId: string, signal: AbortSignal, traceHeaders: TraceHeaders): Promise<void> {
     const line = stopWith([signal]);
     this.#inLine.add(line);
     try {
       const place = await this.#places.enter(keyId, 1, line.signal);
-      // Two may be let in at once.
+      // Two may be admitted at once.
       if (this.#heard === null) this.#begin(place, traceHeaders);
       else place.release();
     } catch (error) {
@@ -248,7 +244,7 @@ export class SharedTranscription {
     const onPiece = (): void => {
       if (this.#waiting.length === 0) this.#end(NOBODY_WAITS);
     };
-    // Not awaited past a stop: a recogniser that hangs must not hold the place.
+    // Not awaited past a stop: a hanging recogniser must not hold the place.
     const heard = abortable(this.#recognise(sound, signal, onPiece, traceHeaders), signal).finally(() => {
       clearTimeout(this.#lingering);
       place.release();
@@ -275,7 +271,7 @@ export class SharedTranscription {
   }
 }
 
-/** Hears the clip. @param onPiece to be called when a piece of it is heard and kept */
+/** Transcribes the clip. @param onPiece called when a piece of it is transcribed and cached */
 type Recognises = (
   sound: AudioSource,
   signal: AbortSignal,
@@ -283,14 +279,14 @@ type Recognises = (
   traceHeaders: TraceHeaders,
 ) => Promise<Transcript>;
 
-/** Of the request that a clip is heard for: of those who share it, of the first that was let in. */
+/** Trace headers of the first request that was admitted. */
 export type TraceHeaders = NonNullable<RecogniseOptions["traceHeaders"]>;
 
-/** Why somebody leaves a clip who will ask for it again. */
+/** Reason to leave a clip that the caller will ask for again. */
 export class WaitLimitError extends RecogniserError {}
 
-/** Longer than any piece takes that is still worth it. */
+/** Longer than any piece takes that is still of use. */
 const LINGERING_MS = 15_000;
 const NOBODY_WAITS = new Error("nobody waits for it");
-/** Why somebody leaves a line: it is being heard already. */
+/** Reason to leave a line: the clip is being transcribed already. */
 const BEGUN = new Error("it is being heard already");

@@ -8,36 +8,33 @@ import { failureType, recognitionFacts } from "../request-spans.ts";
 import { type ClipTranscriber, WaitLimitError } from "./clip-transcriber.ts";
 
 /**
- * Whose turns are heard: those that a writer reads, or the model that speaks; those by which the voice keeps its pace as
- * well; or nobody's.
+ * Turns to transcribe: those that a writer or the speech model reads; also those that set the pace of given text; or
+ * none.
  */
 type TranscriptionUse = "writer" | "always" | "never";
 
 export interface HistoryTranscriberOptions {
   readonly use: TranscriptionUse;
   /**
-   * How long a conversation's clips are being heard at most, in milliseconds: without the wait for a place, and with the
-   * fetching and loading of the recogniser's weights, which the first clip may wait for. 10,000 unless told, and up
-   * to 20,000 more where the newest clip is long.
+   * Longest transcription of a conversation's clips, in milliseconds, without the wait for a place but with fetching
+   * and loading of weights. Default: 10,000, and up to 20,000 more if the newest clip is long.
    */
   readonly patienceMs?: number;
-  /** What became of a turn, and the recogniser's error where that failed. For metrics and a log. */
+  /** Receives the outcome of a turn, and the recogniser's error if it failed. */
   readonly onTurn?: (outcome: TranscriptionOutcome, error: RecogniserError | null) => void;
-  /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
 
-/** Whether a turn was heard to its end, in part, or not at all. */
 export type TranscriptionOutcome = "whole" | "part" | "none";
 
-/** A conversation, with the words of turns that came as sound alone as far as they were heard. */
+/** Conversation with the transcripts of its audio-only turns. */
 export interface TranscribedConversation {
   readonly conversation: Conversation;
-  /** What was listened to, oldest first. */
+  /** Transcribed turns, oldest first. */
   readonly turns: readonly TranscribedTurn[];
 }
 
-/** Finds the words of turns that are sound alone, for as long as the patience of a conversation lasts. */
+/** Transcribes audio-only turns within a time limit per conversation. */
 export class HistoryTranscriber {
   readonly #clips: ClipTranscriber;
   readonly #use: TranscriptionUse;
@@ -54,13 +51,12 @@ export class HistoryTranscriber {
   }
 
   /**
-   * Hears what is to be heard of a conversation, the newest turns first. A turn that nobody can hear stays without
-   * words, and `heard` says why. So does one that was heard in part, whatever `heard` has of it: the rest may be what the
-   * safety gate has to see, and what a reply has to answer.
+   * Transcribes a conversation, newest turns first. A turn that fails stays without text, and `turns` says why. So
+   * does a partly transcribed one: the rest may be what the safety gate has to see, and what a reply has to answer.
    *
-   * @param reads whose words the model that speaks reads: those are found for given words too
-   * @throws a `ServiceError` where the server has no place to hear it in: a reply to what nobody heard would be wrong.
-   *   The signal's reason.
+   * @param reads turns whose text the speech model reads: those are transcribed for given text too
+   * @throws a `ServiceError` if the server has no place for it, since a reply would miss the turn; the signal's
+   * reason
    */
   async transcribe(
     conversation: Conversation,
@@ -86,12 +82,12 @@ export class HistoryTranscriber {
     return { conversation: heard.length > 0 ? { ...conversation, history } : conversation, turns: heard };
   }
 
-  /** Refuses whoever waits to be heard and whoever comes. */
+  /** Refuses all waiting and further requests. */
   close(): void {
     this.#clips.close();
   }
 
-  /** The turns that are to be heard, the newest first. */
+  /** Returns the turns to transcribe, newest first. */
   #wanted({ history, open }: Conversation, reads: PublicModel["reads"]): number[] {
     const isHeardForGiven = this.#use === "always" || reads !== undefined;
     if (this.#use === "never" || (open.text !== null && !isHeardForGiven)) return [];
@@ -103,10 +99,10 @@ export class HistoryTranscriber {
       chars += text?.length ?? 0;
       if (open.text === null && chars > MAX_CHARS) break;
       if (text !== null || audio === null) continue;
-      // Given words need no more than the pace of whoever says them.
+      // Given text needs only the pace of its own speaker.
       if (open.text !== null && reads !== "everybody" && speaker !== open.speaker) continue;
       seconds += audio.durationS;
-      // What the safety gate judges by is heard however long it is.
+      // The safety gate's turns are transcribed however long they are.
       if (history.length - index > GATED_TURNS && seconds > MAX_S) break;
       found.push(index);
     }
@@ -171,14 +167,14 @@ function tookTooLong(): RecogniserError {
 }
 
 const PATIENCE_MS = 10_000;
-/** A clip that is longer takes its time: twice of what a core takes that has nothing else to do. */
+/** Longer clips get more time: twice what an idle core takes. */
 const SHORT_S = 30;
 const MORE_MS_A_SECOND = 150;
 const MAX_MORE_MS = 20_000;
-/** The newest turns: among them, where two take turns, are the three of the other one that the safety gate reads. */
+/** Newest turns. In a dialogue of two they hold the three of the other speaker that the safety gate reads. */
 const GATED_TURNS = 6;
-/** Bounds of one request: what is older is as if it could not be heard. */
+/** Limits per request; older turns stay without text. */
 const MAX_TURNS = 8;
 const MAX_S = 120;
-/** Of text after a turn: as much as any writer of ours reads. */
+/** Characters of text after a turn: as many as any writer here reads. */
 const MAX_CHARS = 24_000;

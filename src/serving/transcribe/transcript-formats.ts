@@ -14,7 +14,6 @@ import { languageName } from "../../core/languages.ts";
 import type { Transcript, TranscriptSegment } from "../../core/recogniser.ts";
 import type { TranscribedRecording } from "./transcriptions.ts";
 
-/** `response_format` `json`. */
 export function plainTranscription(heard: TranscribedRecording): Transcription {
   const { transcript } = heard;
   return {
@@ -25,7 +24,7 @@ export function plainTranscription(heard: TranscribedRecording): Transcription {
   };
 }
 
-/** `response_format` `verbose_json`, with times of what was asked for. */
+/** Formats `verbose_json`, with the requested times. */
 export function verboseTranscription(
   heard: TranscribedRecording,
   granularities: ReadonlySet<Granularity>,
@@ -44,7 +43,7 @@ export function verboseTranscription(
   };
 }
 
-/** The same of a translation, whose text is in English whatever was spoken. */
+/** Formats the same of a translation, whose text is English. */
 export function verboseTranslation(heard: TranscribedRecording): VerboseTranslation {
   const { transcript, durationS } = heard;
   return {
@@ -59,7 +58,7 @@ export function verboseTranslation(heard: TranscribedRecording): VerboseTranslat
   };
 }
 
-/** The last event of a streamed transcript. */
+/** Formats the last event of a streamed transcript. */
 export function doneTranscription(heard: TranscribedRecording): TranscriptTextDone {
   const { transcript, usage } = heard;
   const audioTokens = Math.ceil(usage.input_audio_seconds / FRAME_S);
@@ -80,27 +79,29 @@ export function doneTranscription(heard: TranscribedRecording): TranscriptTextDo
   };
 }
 
-/** All that is known of a transcript, as `transcribe --json` and the library tell it. Times are in seconds from the recording's beginning, in whole milliseconds. */
+/**
+ * Transcript as `transcribe --json` and the library return it. Times are seconds from the recording's beginning, in
+ * whole milliseconds.
+ */
 export interface TranscriptJson {
   readonly text: string;
-  /** ISO 639-1, and from 0 to 1 how sure that is; `null` where it is unknown. */
+  /** ISO 639-1, and its probability from 0 to 1; `null` if unknown. */
   readonly language: string | null;
   readonly language_probability: number | null;
-  /** How sure it is that somebody speaks at all, 0 to 1. */
+  /** Probability of speech, 0 to 1. */
   readonly speech_probability: number | null;
   /** Mean natural logarithm of the tokens' probabilities. */
   readonly mean_log_probability: number | null;
-  /** Who heard it. */
   readonly recogniser: string;
   readonly duration_s: number;
-  /** How much of it was listened to. */
+  /** Seconds that were transcribed. */
   readonly heard_s: number;
   readonly segments: readonly {
     readonly start_s: number;
     readonly end_s: number;
     readonly text: string;
     readonly mean_log_probability: number | null;
-    /** Where they were asked for. */
+    /** Present if requested. */
     readonly words?: readonly {
       readonly start_s: number;
       readonly end_s: number;
@@ -138,14 +139,13 @@ export function toTranscriptJson(transcript: Transcript, recogniser: string): Tr
   };
 }
 
-/** The pieces of a transcript in order, a segment each, which joined are its text. */
+/** Returns the text of each segment; joined, they are the transcript's text. */
 export function segmentTexts({ text, segments }: Transcript): string[] {
   const pieces = segments.map((segment, index) => (index === 0 ? segment.text : ` ${segment.text}`));
   if (pieces.join("") === text) return pieces;
   return text === "" ? [] : [text];
 }
 
-/** What is heard from when to when, as captions have it. */
 export function toCaptions(
   heard: readonly { readonly startS: number; readonly endS: number; readonly text: string }[],
 ): { start: number; end: number; text: string }[] {
@@ -181,7 +181,7 @@ function wordsOf({ segments }: Transcript): TranscriptionWord[] {
   );
 }
 
-/** As Whisper has it: how many times shorter zlib makes the text. What is repeated without end is far above 2. */
+/** Whisper's measure: how many times shorter zlib makes the text. Endless repetition is far above 2. */
 function compressionRatio(text: string): number {
   const bytes = Buffer.from(text);
   return bytes.length / deflateSync(bytes).length;
@@ -200,7 +200,6 @@ function heardSeconds({ transcript, durationS }: TranscribedRecording): { heard_
     : {};
 }
 
-/** Seconds, to the nearest whole millisecond. */
 export function roundedToMs(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000;
 }

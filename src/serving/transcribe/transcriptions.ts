@@ -17,37 +17,35 @@ import { mapEngineError } from "../service-errors.ts";
 import { type Metering, meterUsage } from "../telemetry.ts";
 
 export interface TranscriptionDeps extends Metering {
-  /** Hears; `null`: nobody does. */
   readonly recogniser: Recogniser | null;
-  /** Recordings being heard: of everybody, and of one key. */
+  /** Limit on recordings being transcribed. */
   readonly places: KeyedSemaphore;
   /** Bytes of decoded audio, for a recogniser that holds all of a recording. */
   readonly audio: KeyedSemaphore;
-  /** Longest that one recording may be heard, in milliseconds. */
+  /** Longest transcription, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** What a recording is heard for. */
 export interface TranscriptionRequest {
-  /** Nothing of it was read. */
+  /** Unread sound. */
   readonly sound: AudioSource;
-  /** `transcribe` unless given. */
+  /** Default: `transcribe`. */
   readonly task?: TranscriptionTask;
-  /** ISO 639-1; `null` is found out. */
+  /** ISO 639-1; `null` is detected. */
   readonly language: string | null;
   readonly prompt: string | null;
   readonly wantsWords: boolean;
 }
 
-/** What was heard, once that is metered. */
+/** Transcript of a recording, once it is metered. */
 export interface TranscribedRecording {
   readonly transcript: Transcript;
-  /** Of the whole recording, in seconds. */
+  /** Length of the whole recording, in seconds. */
   readonly durationS: number;
   readonly usage: Usage;
 }
 
-/** The one path of every transcript that is asked for by itself: a place, the recogniser, one durable commit. */
+/** Produces every transcript that is requested by itself: a place, the recogniser, one durable commit. */
 export class Transcriptions {
   readonly #deps: TranscriptionDeps;
   readonly #live = new RunningWork();
@@ -56,19 +54,18 @@ export class Transcriptions {
     this.#deps = deps;
   }
 
-  /** What the recogniser calls itself; `null` where there is none. */
   get recogniserName(): string | null {
     return this.#deps.recogniser?.name ?? null;
   }
 
-  /** Why no recording is worth sending for that; `null` where one may be. */
+  /** Returns why every such request would be refused; `null` if it would not. */
   refusal(task: TranscriptionTask): ServiceError | null {
     const { recogniser } = this.#deps;
     if (recogniser === null) return noRecogniser();
     return task === "translate" && !recogniser.canTranslate ? cannotTranslate() : null;
   }
 
-  /** Throws {@link ServiceError}, or the caller's abort reason; then nothing is metered. */
+  /** Rejects with {@link ServiceError} or the caller's abort reason; then nothing is metered. */
   async transcribe(recording: TranscriptionRequest, caller: Caller): Promise<TranscribedRecording> {
     const work = this.#live.begin(caller.signal);
     try {
@@ -80,7 +77,7 @@ export class Transcriptions {
     }
   }
 
-  /** Takes nothing new, lets what is being heard finish for `graceMs`, then stops it with a 502. */
+  /** Accepts nothing new, lets running transcriptions finish for `graceMs`, then stops them with a 502. */
   async drain(graceMs: number): Promise<void> {
     this.#deps.places.close();
     await this.#live.drain(graceMs);
@@ -107,7 +104,7 @@ export class Transcriptions {
       const listen = async (): Promise<Transcript> => {
         try {
           const transcript = await recogniser.recognise(counted, options, stop.signal);
-          // What it did not listen to is a part of the recording, too.
+          // What it skipped is a part of the recording, too.
           await skipSamples(counted, Number.POSITIVE_INFINITY, stop.signal);
           return transcript;
         } catch (error) {
@@ -136,7 +133,6 @@ export class Transcriptions {
   }
 }
 
-/** A sound that counts what is read of it. */
 function countedSound(sound: AudioSource): AudioSource & { readonly durationS: number } {
   let samples = 0;
   return {
@@ -153,7 +149,7 @@ function countedSound(sound: AudioSource): AudioSource & { readonly durationS: n
   };
 }
 
-/** What of a request its recogniser cannot do, by the name of the field. */
+/** Maps what the recogniser cannot do to the field that asks for it. */
 function asOfRequest(error: unknown, language: string | null): unknown {
   if (!(error instanceof RecogniserError)) return error;
   if (error.refused === "task") return cannotTranslate(error);

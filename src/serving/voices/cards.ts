@@ -1,10 +1,10 @@
 import type * as wire from "../../contract/replies.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 
-/** When these models were first offered: 21 November 2026, in Unix time. OpenAI's clients ask for such a number. */
+/** Date when these models were first offered: 21 November 2026, in Unix time. OpenAI's clients need such a number. */
 const CREATED_S = 1_795_219_200;
 
-/** A public model as `GET /v1/models` lists it. */
+/** Formats a public model for `GET /v1/models`. */
 export function wireCard(card: ModelCard): wire.ModelEntry {
   return {
     id: card.id,

@@ -17,22 +17,22 @@ import type { CustomVoices } from "./custom-voices.ts";
 export interface ClipJudgement {
   /** 0 to 1. */
   readonly trust: number;
-  /** A few words each; `no voice` where nothing is to be heard that has a pitch. */
+  /** A few words each; `no voice` if nothing in it has a pitch. */
   readonly cautions: readonly string[];
 }
 
 export interface CreateVoiceOptions {
-  /** Listens to a clip, with others having their turn meanwhile. Throws the signal's reason. */
+  /** Analyses a clip in slices. Rejects with the signal's reason. */
   readonly judge: (clip: Clip, signal: AbortSignal) => Promise<ClipJudgement>;
-  /** What is said in a clip; `null` where nobody can tell. */
+  /** Transcribes a clip; `null` if that fails. */
   readonly transcribe: (clip: Clip) => Promise<string | null>;
-  /** What messages call the recording. */
+  /** Name of the recording in messages. */
   readonly field: string;
   /** Unix time, seconds. */
   readonly nowS?: () => number;
 }
 
-/** A voice that is ready to be kept. */
+/** Voice that is ready to be stored. */
 export interface NewVoiceRecord {
   readonly voice: VoiceRecord;
   /** FLAC, 24 kHz, mono, 16-bit. */
@@ -40,9 +40,9 @@ export interface NewVoiceRecord {
 }
 
 /**
- * Makes a voice of a recording: its first half minute, listened to, transcribed where its words are not known, and compressed.
- * Throws a 400 {@link ServiceError} where it is too short or nobody speaks in it, what reading it throws, and the signal's
- * reason.
+ * Makes a voice of a recording: analyses its first half minute, transcribes it unless its text is given, and
+ * compresses it. Rejects with a 400 {@link ServiceError} if it is too short or has no speech, with the error of
+ * reading it, and with the signal's reason.
  */
 export async function createVoice(
   wanted: NewVoice,
@@ -62,7 +62,7 @@ export async function createVoice(
       { param: field },
     );
   }
-  // Of a recording that is cut the words are too many.
+  // The text of a recording that is cut is too long.
   const refText = (isCut ? null : wanted.refText) ?? (await transcribe(clip));
   const voice: VoiceRecord = {
     voiceId,
@@ -79,19 +79,19 @@ export async function createVoice(
   return { voice, audio: await compressed(pcm, signal) };
 }
 
-/** A recording of a voice as models are given it: it is used again, so its samples are never given away. */
+/** Returns a clip for models. It is used again, so its samples are never given away. */
 export function clipFromPcm(pcm: Int16Array, digest: string): Clip {
   return voiceClip(fromPcm16(pcm), SAMPLE_RATE_HZ, digest);
 }
 
-/** The same of one as it was kept. Throws what reading it throws. */
+/** Reads a stored clip. Rejects with the error of reading it. */
 export async function readStoredClip(
   sound: AudioSource,
   voiceId: string,
   signal: AbortSignal,
 ): Promise<Clip> {
   const read = await sound.read(SAMPLE_S.max * sound.sampleRateHz, signal);
-  // In a buffer of its own length: what was read may lie in a larger one.
+  // Copied to a buffer of its own length, since the read one may be larger.
   return voiceClip(read.slice(), sound.sampleRateHz, voiceId);
 }
 
@@ -99,7 +99,7 @@ function voiceClip(samples: Float32Array, sampleRateHz: number, digest: string):
   return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, digest: `voice:${digest}` };
 }
 
-/** The first half minute of a sound, at 24 kHz. Throws a 400 {@link ServiceError} where it is too short. */
+/** Reads the first half minute of a sound, at 24 kHz. Rejects with a 400 {@link ServiceError} if it is too short. */
 export async function readBeginning(
   sound: AudioSource,
   field: string,
@@ -153,19 +153,19 @@ export interface VoiceCreatorDeps {
   readonly judge: (clip: Clip, signal: AbortSignal) => Promise<ClipJudgement>;
 }
 
-/** A recording that is to be a voice. */
+/** Request to make a voice of a recording. */
 export interface NewVoiceRequest {
   readonly wanted: NewVoice;
-  /** Its buffer is gone afterwards. */
+  /** Taken over: its buffer is gone afterwards. */
   readonly file: Uint8Array<ArrayBuffer>;
-  /** What messages call the recording. */
+  /** Name of the recording in messages. */
   readonly field: string;
 }
 
-/** As floats twice over, and as 16-bit samples, raw and compressed. */
+/** As floats twice, and as 16-bit samples, raw and compressed. */
 const BYTES_PER_SAMPLE = 12;
 
-/** Makes voices of recordings that are sent: each is judged, transcribed where its words are not known, and kept. */
+/** Makes and stores custom voices of uploaded recordings. */
 export class VoiceCreator {
   readonly #deps: VoiceCreatorDeps;
 
@@ -174,8 +174,8 @@ export class VoiceCreator {
   }
 
   /**
-   * A voice of a key's own, once it is kept. Throws a 400 or 502 {@link ServiceError} that names the field, or the caller's
-   * abort reason; then nothing is kept.
+   * Resolves once the voice is stored. Rejects with a 400 or 502 {@link ServiceError} that names the field, or the
+   * caller's abort reason; then nothing is stored.
    */
   async create(
     { wanted, file, field }: NewVoiceRequest,
@@ -196,7 +196,7 @@ export class VoiceCreator {
     return made;
   }
 
-  /** What is said in a clip, as a transcription of the key's; a voice is made without it where that fails. */
+  /** Transcribes a clip, metered to the key; the voice is made without text if that fails. */
   async #transcribe(clip: Clip, caller: Caller): Promise<string | null> {
     const { transcriptions } = this.#deps;
     if (transcriptions.refusal("transcribe") !== null) return null;

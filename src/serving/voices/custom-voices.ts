@@ -16,25 +16,23 @@ import {
 } from "../prepare/choose-voice.ts";
 import { listVoices, type RemoteVoices, withRemoteVoices } from "./voice-list.ts";
 
-/** What a recording was stored as, decoded. */
 export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => Promise<Clip>;
 
 export interface CustomVoicesDeps {
   readonly store: VoiceStore;
   readonly cards: () => readonly ModelCard[];
-  /** What those who compute elsewhere say they have, by the models that they speak for; nothing unless given. */
+  /** Voices of remote systems by the public models that speak with them. Default: none. */
   readonly remoteVoices?: () => Promise<RemoteVoices>;
-  /** Recordings that the server has by its settings, for every key, by their names. */
+  /** Recordings in the settings, for every key, by name. */
   readonly serverVoices: ReadonlyMap<string, VoiceSample>;
   readonly decode: DecodeVoice;
 }
 
-/** Voices that a key may have. */
 export const MAX_VOICES_PER_KEY = 100;
 
 /**
- * Voices by a recording: those that keys have made, each for its key alone, and those of the server's settings. The store is
- * asked each time, so that what another server makes or deletes is so here at once; what was decoded is kept.
+ * Custom voices: those of each key, and those in the settings. The store is asked each time, so that changes by other
+ * servers apply at once; decoded audio is cached.
  */
 export class CustomVoices {
   readonly #deps: CustomVoicesDeps;
@@ -45,8 +43,8 @@ export class CustomVoices {
   }
 
   /**
-   * The recording that a request asks for, or what is passed on by that name to who computes elsewhere. Throws a 400
-   * {@link ServiceError} that names the nearest where there is none.
+   * Finds the recording that a request names, or passes the name to the remote system. Rejects with a 400 {@link
+   * ServiceError} that names the nearest.
    */
   async find(asked: CustomVoiceRef, keyId: string, cast: ModelVoices): Promise<ChosenVoice> {
     const { serverVoices } = this.#deps;
@@ -56,19 +54,19 @@ export class CustomVoices {
     throw unknownVoice(asked, cast, await this.names(keyId));
   }
 
-  /** Throws as {@link find} does where one of them is none, and reads no recording. Ids are taken on trust. */
+  /** Rejects as {@link find} does, without reading recordings. Ids are not checked. */
   async check(asked: readonly CustomVoiceRef[], keyId: string, cast: ModelVoices): Promise<void> {
     const names = await this.names(keyId);
     for (const { name, field } of asked) checkVoice(name, field, cast, names);
   }
 
-  /** What recordings are called that the key may use. */
+  /** Returns the names of recordings that the key may use. */
   async names(keyId: string): Promise<string[]> {
     const own = await this.#listed(keyId);
     return [...own.map(({ name }) => name), ...this.#deps.serverVoices.keys()];
   }
 
-  /** Every voice, with the key's own where there is a key; without those while the store cannot be reached. */
+  /** Lists every voice, with the key's own; without those while the store cannot be reached. */
   async list(keyId: string | null): Promise<VoiceList> {
     const { cards, serverVoices } = this.#deps;
     const [own, there] = await Promise.all([
@@ -79,7 +77,7 @@ export class CustomVoices {
     return listVoices(withRemoteVoices(cards(), there, recorded), serverVoices, own);
   }
 
-  /** Throws as {@link add} would, before there is a recording to keep; and a 400 for a name that means another voice. */
+  /** Rejects as {@link add} would, before there is a recording; and with a 400 if the name means another voice. */
   async admit(keyId: string, name: string): Promise<void> {
     const problem = this.#nameProblem(name);
     if (problem !== null) throw new ServiceError(400, `name ${quoted(name)} ${problem}`, { param: "name" });
@@ -89,9 +87,9 @@ export class CustomVoices {
   }
 
   /**
-   * Keeps a voice. Throws a 400 {@link ServiceError} where the key has one of that name, or as many as it may have.
+   * Stores a voice. Rejects with a 400 {@link ServiceError} if the key has one of that name, or too many.
    *
-   * @param audio the recording, compressed
+   * @param audio the compressed recording
    */
   async add(voice: VoiceRecord, audio: Uint8Array): Promise<void> {
     const outcome = await this.#deps.store.addVoice(voice, audio, MAX_VOICES_PER_KEY);
@@ -101,7 +99,7 @@ export class CustomVoices {
     if (outcome !== "added") throw outcome === "taken" ? taken(voice.name) : full();
   }
 
-  /** Deletes a voice of the key's. What it is speaking just now it finishes. Throws a 404 {@link ServiceError}. */
+  /** Deletes a voice of the key; running utterances finish. Rejects with a 404 {@link ServiceError}. */
   async remove(keyId: string, idOrName: string): Promise<VoiceRecord> {
     const removed = mayBeKept(idOrName) ? await this.#deps.store.removeVoice(keyId, idOrName) : null;
     if (removed === null) {
@@ -116,7 +114,7 @@ export class CustomVoices {
     return removed;
   }
 
-  /** Whose voice the name means, in words that go on from it; `null` where it means nobody's. */
+  /** Returns why the name is taken, to follow the name in a message; `null` if it is not. */
   #nameProblem(name: string): string | null {
     if (serverVoiceNamed(name, this.#deps.serverVoices) !== null)
       return "is that of a voice of the server: take another";
@@ -148,10 +146,10 @@ export class CustomVoices {
 }
 
 /**
- * The recording of that name. As a model's names come before those of recordings, so do the settings' before a key's own,
- * which is then reached by its id; and no store is asked for what the settings have.
+ * Finds a recording by name. A model's names take precedence over recordings, and the settings' over a key's own,
+ * which is then reached by its id; the store is not asked for names in the settings.
  *
- * @param kept finds it among the keys' own
+ * @param kept finds it among the key's own
  */
 export async function findRecording<Kept extends VoiceSample | null>(
   name: string,
@@ -172,7 +170,7 @@ function noneForNow(error: unknown): VoiceRecord[] {
   throw error;
 }
 
-/** Why no recording's voice may have that name: a model's own voice has it. `null` where none does. */
+/** Returns why a model's own voice has that name; `null` if none does. */
 export function modelVoiceNameProblem(name: string, cards: readonly ModelCard[]): string | null {
   const key = nameKeyOf(name);
   const model = cards.find(({ speakers, voices }) =>
@@ -183,7 +181,7 @@ export function modelVoiceNameProblem(name: string, cards: readonly ModelCard[])
   return model === undefined ? null : `is that of a voice of the model ${model.id}: take another`;
 }
 
-/** Whether a voice can have that name or id: of other words no database need be asked, and some take no such characters. */
+/** Whether a voice can have that name or id. The database is not asked for others, some of which it cannot take. */
 function mayBeKept(idOrName: string): boolean {
   return nameProblem(idOrName) === null || /^voice_[0-9a-z]{1,64}$/i.test(idOrName);
 }
@@ -203,9 +201,9 @@ function full(): ServiceError {
   );
 }
 
-/** Decoded recordings that are kept, of up to 2.9 MB each. */
+/** Cached recordings, of up to 2.9 MB each. */
 const MAX_DECODED = 16;
-/** How often those are let go that were not used since the last time, in milliseconds. */
+/** Interval in milliseconds after which recordings are dropped that were not used since the last time. */
 const SWEEP_MS = 300_000;
 
 interface Decoded {
@@ -215,19 +213,17 @@ interface Decoded {
 }
 
 /**
- * Recordings of voices, decoded once for all requests that come together or soon after one another. A voice may be deleted
- * on another server, which tells nobody: so one is let go as soon as this server hears of it, and else when it was not used
- * for ten minutes.
+ * Cache of decoded recordings. Another server may delete a voice without notice: an entry is dropped as soon as this
+ * server finds out, else when it was not used for ten minutes.
  */
 export class DecodedVoiceCache {
   readonly #decoded = new LruCache<Decoded>(MAX_DECODED);
   #isSwept = false;
 
   /**
-   * The recording of a voice; `null` where there is none any more.
+   * Returns the recording of a voice; `null` if it is gone.
    *
-   * @param decode has it read and decoded
-   * @param isThere whether there is such a voice, asked once that is done: it may have been deleted meanwhile
+   * @param isThere checks after decoding that it was not deleted meanwhile
    */
   clipOf(
     { voiceId, keyId }: VoiceRecord,
@@ -255,7 +251,7 @@ export class DecodedVoiceCache {
     this.#decoded.delete(voiceId);
   }
 
-  /** Lets go of what is not among all the voices that a key has. */
+  /** Drops entries of a key that are not among its voices. */
   keepOnly(keyId: string, voices: readonly VoiceRecord[]): void {
     const ids = new Set(voices.map(({ voiceId }) => voiceId));
     this.#forgetWhere((decoded, voiceId) => decoded.keyId === keyId && !ids.has(voiceId));

@@ -7,8 +7,8 @@ import type { PublicModel } from "../../models/public-models.ts";
 import { findModelVoice, isRemoteVoiceName } from "../prepare/choose-voice.ts";
 
 /**
- * The voices that there are: those of the models, the default one's first, each once for all models that have the same;
- * then those of the server's settings and of a key.
+ * Lists all voices: those of the models, the default one's first, each once for all models that have it; then those
+ * of the settings and of a key.
  */
 export function listVoices(
   cards: readonly ModelCard[],
@@ -27,7 +27,6 @@ export function listVoices(
   return { data: [...castOf(inOrder), ...recorded], voices: [...menu, ...alsoThere] };
 }
 
-/** A voice of a key's own as whoever made it is told of it. */
 export function describeCustomVoice(voice: VoiceRecord): CreatedVoice {
   return {
     id: voice.voiceId,
@@ -67,7 +66,7 @@ function castOf(cards: readonly ModelCard[]): Voice[] {
   });
 }
 
-/** A model's voices by all of their names. */
+/** Lists a model's voices by all of their names. */
 function menuOf({ voices }: ModelCard): VoiceList["voices"] {
   const aliases = voices.flatMap((voice) =>
     voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
@@ -79,7 +78,6 @@ function capitalised(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
-/** Of a voice by a recording nobody has said more. */
 const UNKNOWN = { aliases: [], sex: null, accent: null, mixes: [] };
 
 function serverVoice(name: string, seconds: number, models: string[]): Voice {
@@ -103,20 +101,20 @@ function ownVoice(record: VoiceRecord, models: string[]): Voice {
   return { id, name, description, ...UNKNOWN, models, owner: "key", ...told, ...sampleOf(id, models) };
 }
 
-/** Where a voice can be heard, by the first of the models that speak with it. */
+/** Returns the path of the voice's sample, by the first model that speaks with it. */
 function sampleOf(id: string, [model]: readonly string[]): Pick<Voice, "sample"> {
   if (model === undefined) return {};
   const query = new URLSearchParams({ model });
   return { sample: `/v1/audio/voices/${encodeURIComponent(id)}/sample?${query}` };
 }
 
-/** Voices that are known only where they are computed, by the ids of the public models that speak with them. */
+/** Voices that only a remote system knows, by the ids of the public models that speak with them. */
 export type RemoteVoices = ReadonlyMap<string, readonly ModelVoice[]>;
 
 /**
- * Asks for the voices of checkpoints that compute elsewhere.
+ * Fetches the voices of remote checkpoints.
  *
- * @param byCheckpoint how each is asked; never rejects, and takes no longer than a list is worth
+ * @param byCheckpoint fetches those of one; never rejects, and takes no longer than a list is worth
  */
 export async function fetchRemoteVoices(
   models: readonly PublicModel[],
@@ -130,10 +128,9 @@ export async function fetchRemoteVoices(
 }
 
 /**
- * The cards with the voices elsewhere that a request can name, and that mean themselves: not something else that is known
- * here by that name.
+ * Returns the cards with the remote voices that a request can name, unless the name means something else here.
  *
- * @param recorded the names of recordings, which come first where a model follows one
+ * @param recorded the names of recordings, which take precedence if a model follows one
  */
 export function withRemoteVoices(
   cards: readonly ModelCard[],
@@ -152,7 +149,7 @@ export function withRemoteVoices(
   });
 }
 
-/** Whether a `voice` can be that name: not what is read as a mix, and nothing that cannot be seen. */
+/** Whether a `voice` can be that name: not one that is read as a mix, and no invisible characters. */
 function isSayable(id: string): boolean {
   return id === id.trim() && id.isWellFormed() && !/[+()\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(id);
 }

@@ -1,26 +1,25 @@
 import { parentPort } from "node:worker_threads";
 import { createGuard, type NativeGate } from "./native-gate.ts";
 
-/** A call as it crosses into the thread. */
 export interface CallMessage {
   readonly id: number;
   readonly operation: string;
   readonly parameters: readonly unknown[];
-  /** Entered for this call, which may run native code; `null` where it runs none. */
+  /** Gate entered for a call that may run native code; `null` if it runs none. */
   readonly gate: NativeGate | null;
 }
 
-/** Its answer: what the operation returned, or what it threw, as {@link answerCalls} was told to put it. */
+/** Answer: what the operation returned, or what it threw, as `toWire` converts it. */
 export type AnswerMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly thrown: unknown };
 
 /**
- * The far side of `ThreadCalls`: carries out one call after the other.
+ * Answers the calls of `ThreadCalls` inside the thread, one after the other.
  *
- * @param operations what can be called, by name; each returns its answer, or a promise of it, or throws
- * @param toWire what crosses the boundary of a thrown value: a clone would lose its class
- * @param transferOf the buffers of an answer that the caller gets as they are; none unless told
+ * @param operations by name; each returns or throws its answer, or a promise of it
+ * @param toWire converts a thrown value, since a clone would lose its class
+ * @param transferOf buffers of an answer to transfer. Default: none
  */
 export function answerCalls(
   operations: Readonly<Record<string, (...parameters: never[]) => unknown>>,

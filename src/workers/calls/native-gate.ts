@@ -1,6 +1,6 @@
 /**
- * Told by a model around each call into native code. A thread that is ended in the middle of one takes the whole
- * process along (onnxruntime throws where nobody catches), so that its host has to know.
+ * Guard that a model calls around each call into native code. Ending a thread in the middle of one aborts the whole
+ * process (onnxruntime throws uncaught), so the host has to know.
  */
 export interface NativeCallGuard {
   /** Does not return in a thread that is to end. */
@@ -9,7 +9,7 @@ export interface NativeCallGuard {
   leave(): void;
 }
 
-/** In shared memory, for a thread and its host: how many calls into native code are open, and `SHUT` once it is to end. */
+/** Shared memory of a thread and its host: the number of open native calls, plus `SHUT` once the thread is to end. */
 export type NativeGate = Int32Array;
 
 const SHUT = 2 ** 30;
@@ -18,12 +18,12 @@ export function createGate(): NativeGate {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
-/** The host's side: the thread counts as in native code from now on, until it leaves. */
+/** Counts the thread as in native code until it leaves. Called by the host. */
 export function enterGate(gate: NativeGate): void {
   Atomics.add(gate, 0, 1);
 }
 
-/** The thread's side. @param endThread must not return */
+/** Creates the guard in the thread. @param endThread must not return */
 export function createGuard(gate: NativeGate, endThread: () => never): NativeCallGuard {
   const leave = (): void => {
     if (Atomics.sub(gate, 0, 1) < SHUT) return;
@@ -39,14 +39,14 @@ export function createGuard(gate: NativeGate, endThread: () => never): NativeCal
 }
 
 /**
- * The host's side: native code is not entered any more, and who is in it ends the thread on leaving. Whether the thread
- * is outside of it, and may be ended.
+ * Forbids further native calls; a thread that is in one ends itself on leaving. Returns whether it is outside and may
+ * be ended. Called by the host.
  */
 export function shutGate(gate: NativeGate): boolean {
   return (Atomics.or(gate, 0, SHUT) & ~SHUT) === 0;
 }
 
-/** Blocks until a thread whose gate is shut is outside of native code, at most until `deadlineMs` of `performance.now`. */
+/** Blocks until a thread whose gate is shut leaves native code, at most until `deadlineMs` of `performance.now`. */
 export function awaitOutside(gate: NativeGate, deadlineMs: number): void {
   for (;;) {
     const open = Atomics.load(gate, 0);

@@ -16,14 +16,14 @@ interface Call {
   reject(error: unknown): void;
 }
 
-/** How long after a failure the probe is made first, in milliseconds; it doubles up to the longest. */
+/** Delay of the first probe after a failure, in milliseconds; it doubles up to the maximum. */
 const PROBE_MS = 250;
 const MAX_PROBE_MS = 8_000;
 
 /**
- * Calls into one thread, carried out one at a time, in order. Calls that wait are kept here: whatever ends the thread
- * costs the one call that was being carried out, and the others go to the next thread. A call that takes too long gives
- * its thread up. Rejects with {@link ThreadError}, with what the operation threw, or with the signal's reason.
+ * Calls into one thread, one at a time, in order. Waiting calls are kept on this side: the end of the thread costs
+ * only the running call, and the others go to the next thread. A call beyond its deadline gives its thread up.
+ * Rejects with {@link ThreadError}, the operation's error, or the signal's reason.
  */
 export class ThreadCalls {
   readonly #options: ThreadCallsOptions;
@@ -37,7 +37,7 @@ export class ThreadCalls {
   #hasFailed = false;
   #isProbing = false;
   #isClosed = false;
-  /** Whether somebody was passed by, and goes next. */
+  /** Whether the oldest call was passed over, and goes next. */
   #isOldestNext = false;
 
   constructor(options: ThreadCallsOptions) {
@@ -83,8 +83,8 @@ export class ThreadCalls {
   }
 
   /**
-   * Has the thread do something that nobody waits for, before it is let go if `isLast`; where there is no thread, there is
-   * nothing to be done.
+   * Sends a call whose answer is not awaited, and ends the thread after it if `isLast`. Does nothing without a
+   * thread.
    */
   send(operation: string, parameters: readonly unknown[], isLast = false): void {
     if (this.#thread === null || this.#isClosed) return;
@@ -94,9 +94,7 @@ export class ThreadCalls {
     this.#next();
   }
 
-  /**
-   * Refuses what waits and ends the thread, with what it is doing; a native call is let finish, within its deadline.
-   */
+  /** Refuses waiting calls and ends the thread; a native call may finish within its deadline. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -124,7 +122,7 @@ export class ThreadCalls {
     try {
       this.#thread ??= this.#started();
     } catch (error) {
-      // The machine has no room for one more.
+      // The system has no resources for another thread.
       this.#fail(this.#error("ended", `cannot be started (${(error as Error).message})`, error));
       return;
     }
@@ -134,16 +132,15 @@ export class ThreadCalls {
     const order: CallMessage = { id, operation: call.operation, parameters: call.parameters, gate };
     try {
       thread.post(order, call.transfer);
-      // From here on, and not from when the thread begins with it: it may still be loading what is native.
+      // Entered here and not by the thread, which may still be loading native code.
       if (gate !== null) enterGate(gate);
     } catch (error) {
-      // Parameters that cannot be cloned.
+      // The parameters cannot be cloned.
       this.#take()?.reject(error);
       this.#next();
     }
   }
 
-  /** Takes the call out that goes next. */
   #pick(): Call {
     let best = 0;
     if (!this.#isOldestNext) {
@@ -185,7 +182,7 @@ export class ThreadCalls {
     this.#idle = setTimeout(() => (isKept() ? this.#becomeIdle() : this.#letGo()), idleMs).unref();
   }
 
-  /** The thread does not answer: another takes its place. */
+  /** Gives up a thread that does not answer; another takes its place. */
   #giveUp(thread: GuardedThread, deadlineMs: number): void {
     this.#thread = null;
     this.#threads.giveUp(thread);
@@ -196,19 +193,19 @@ export class ThreadCalls {
     const call = this.#take();
     this.#hasFailed = true;
     this.#options.onFailure?.(error);
-    // What came too late once would again.
+    // A call that was late once would be late again.
     if (call !== null && call.triesLeft > 0 && error.problem === "ended") this.#waiting.unshift(call);
     else call?.reject(error);
     this.#next();
     if (!this.#isProbing && this.#options.probe !== undefined) void this.#recover(this.#options.probe);
   }
 
-  /** Asks until somebody answers, so that a server that gets no requests meanwhile recovers too. */
+  /** Probes until one is answered, so that an idle server recovers too. */
   async #recover(probe: string): Promise<void> {
     this.#isProbing = true;
     for (let ms = PROBE_MS; this.#hasFailed && !this.#isClosed; ms = Math.min(2 * ms, MAX_PROBE_MS)) {
       await wait(ms, undefined, { ref: false });
-      // What the operation throws is an answer too.
+      // An error of the operation is an answer too.
       if (this.#hasFailed) await this.call(probe, []).catch(() => {});
     }
     this.#isProbing = false;
@@ -232,7 +229,7 @@ export class ThreadCalls {
   }
 }
 
-/** Resolves when the call has been answered, one way or the other. */
+/** Resolves when the call has been answered. */
 function settled(call: Call): Promise<void> {
   return new Promise((resolve) => {
     const { resolve: onValue, reject: onError } = call;
@@ -248,12 +245,12 @@ function settled(call: Call): Promise<void> {
 }
 
 /**
- * Why a call into a thread has no answer: `full` too many calls wait, `late` it took too long, `ended` the thread died
- * over it, `closed` nobody calls any more.
+ * Reason for a missing answer: `full` too many calls wait, `late` beyond the deadline, `ended` the thread died,
+ * `closed` this object is closed.
  */
 export type ThreadProblem = "full" | "late" | "ended" | "closed";
 
-/** A call into a thread that got no answer. Whether it was carried out is known for `full` and `closed` alone: it was not. */
+/** Error of an unanswered call. Only `full` and `closed` say that it was not carried out. */
 export class ThreadError extends Error {
   override readonly name = "ThreadError";
   readonly problem: ThreadProblem;
@@ -265,52 +262,52 @@ export class ThreadError extends Error {
 }
 
 export interface ThreadCallsOptions {
-  /** For messages: `the thread that …`. */
+  /** Name in messages: `the thread that …`. */
   readonly name: string;
-  /** Starts a thread that answers by `answerCalls`. Called at the first call, and again after a thread has ended. */
+  /** Starts a thread that runs `answerCalls`, at the first call and after each end. */
   readonly start: () => Worker;
   /**
-   * Calls that may wait for the one that is being carried out; one more is refused. None is unless told: then whoever
-   * calls was let in elsewhere, and waited for that where keys take turns.
+   * Maximum number of waiting calls. Default: unlimited, since callers are usually admitted elsewhere, where keys
+   * take turns.
    */
   readonly queueDepth?: number;
-  /** Longest that one call may be carried out, in milliseconds, before its thread is given up. */
+  /** Longest call, in milliseconds, before its thread is given up. */
   readonly deadlineMs: number;
   /**
-   * Whether calls run in native code, some of which takes the process down when its thread is ended in the middle of
-   * it. A thread that is given up is then left alone until its call is over.
+   * Whether calls run native code, in the middle of which the thread must not be ended. One that is given up then
+   * runs until its call is over.
    */
   readonly isNative?: boolean;
-  /** A thread that has had nothing to do for this long, in milliseconds, is let go. Kept for good unless told. */
+  /** Idle time in milliseconds after which the thread is ended. Default: never. */
   readonly idleMs?: number;
-  /** Whether the thread holds something that is still needed, and so is not let go. Never unless told. */
+  /** Whether the thread holds state that is still needed, so that it is not ended when idle. */
   readonly isKept?: () => boolean;
-  /** A call that changes nothing: made now and then after a thread has failed, until one answers. None unless told. */
+  /** Operation without effects, called after a failure until one is answered. Default: none. */
   readonly probe?: string;
-  /** The error for what the far side's `toWire` gave. */
+  /** Converts what `toWire` of the thread returned to an error. */
   readonly fromWire: (thrown: unknown) => unknown;
-  /** A thread ended by itself or was given up. */
+  /** Called when a thread ended by itself or was given up. */
   readonly onFailure?: (error: ThreadError) => void;
-  /** The first answer after a failure. */
+  /** Called at the first answer after a failure. */
   readonly onRecovery?: () => void;
 }
 
 export interface CallOptions {
-  /** Takes a waiting call back. One that is being carried out goes on, and its answer is dropped. */
+  /** Withdraws a waiting call. A running one continues, and its answer is dropped. */
   readonly signal?: AbortSignal;
-  /** Buffers that the thread gets as they are; they are gone here once the call is carried out. */
+  /** Buffers to transfer to the thread. */
   readonly transfer?: readonly ArrayBuffer[];
-  /** Instead of the deadline of all calls. */
+  /** Default: the deadline of all calls. */
   readonly deadlineMs?: number;
-  /** Whether the call may be carried out twice: it then is made once more when its thread ends over it. */
+  /** Whether the call may be repeated if its thread ends over it. */
   readonly repeatable?: boolean;
   /**
-   * Of calls that wait the one of the lowest rank goes first, of equals the one that came first; but whoever was passed
-   * by goes next, so that nobody waits for ever. 0 unless told.
+   * Priority: the lowest rank goes first, of equals the oldest; but a call that was passed over goes next, so that
+   * none starves. Default: 0.
    */
   readonly rank?: number;
-  /** Whether the thread is ended, with what it computes, when the signal aborts the call that it carries out. */
+  /** Whether an abort ends the thread if it is running this call. */
   readonly isEndedByAbort?: boolean;
-  /** Whether the thread is let go after it, with all the memory that it took; the next call gets another. */
+  /** Whether the thread, with its memory, is ended after the call. */
   readonly isLast?: boolean;
 }

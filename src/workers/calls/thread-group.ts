@@ -1,20 +1,16 @@
 import type { Worker } from "node:worker_threads";
 import { awaitOutside, createGate, type NativeGate, shutGate } from "./native-gate.ts";
 
-/** How a thread ended: what it died of, `null` where it ended by itself. */
+/** End of a thread: its error, `null` if it ended by itself. */
 export interface ThreadEnd {
   readonly error: Error | null;
   readonly code: number;
 }
 
-/**
- * A thread that is ended without taking the process along: from outside, unless it is in native code; then by itself, when
- * it comes out.
- */
+/** Thread that is ended without aborting the process: from outside, or by itself once it leaves native code. */
 export class GuardedThread {
   readonly #worker: Worker;
   readonly gate: NativeGate;
-  /** Resolves when the thread has ended. */
   readonly exited: Promise<ThreadEnd>;
 
   constructor(worker: Worker, gate: NativeGate) {
@@ -37,12 +33,12 @@ export class GuardedThread {
     this.#worker.postMessage(message, [...transfer]);
   }
 
-  /** Ends the thread as soon as it may be; `exited` says when it has. */
+  /** Ends the thread as soon as it may be; `exited` resolves when it has. */
   end(): void {
     if (shutGate(this.gate)) void this.#worker.terminate();
   }
 
-  /** The same, and the process does not wait for it. */
+  /** Ends the thread without keeping the process alive for it. */
   letGo(): void {
     this.end();
     this.#worker.unref();
@@ -60,15 +56,14 @@ export class GuardedThread {
 }
 
 export interface ThreadGroupOptions {
-  /** Threads given up that have not ended, beyond which no other should be started. 4 unless told. */
+  /** Number of threads that were given up and still run, beyond which no other is started. Default: 4. */
   readonly maxLingering?: number;
-  /** Whether its threads run native code: then the process does not end under any that is in it. */
+  /** Whether its threads run native code, in the middle of which the process must not exit. */
   readonly isNative: boolean;
 }
 
 /**
- * The threads of one kind: those that were given up do not become too many, and the process does not end under any that
- * has not ended.
+ * Threads of one kind. Limits those that were given up and still run, and delays the process's exit for native code.
  */
 export class ThreadGroup {
   readonly #maxLingering: number;
@@ -80,17 +75,15 @@ export class ThreadGroup {
     this.#isNative = isNative;
   }
 
-  /** Threads that were given up and have not ended. */
   get lingering(): number {
     return this.#lingering.size;
   }
 
-  /** Whether so many were given up and have not ended that no other should be started. */
   get isFull(): boolean {
     return this.#lingering.size >= this.#maxLingering;
   }
 
-  /** @throws what the system says when it has no thread to give. */
+  /** @throws the system's error if it cannot start a thread */
   start(create: (gate: NativeGate) => Worker): GuardedThread {
     const gate = createGate();
     const thread = new GuardedThread(create(gate), gate);
@@ -99,17 +92,17 @@ export class ThreadGroup {
     return thread;
   }
 
-  /** A thread does not answer: it ends as soon as it may, and counts as lingering until it has. */
+  /** Gives up a thread that does not answer: it ends as soon as it may, and lingers until then. */
   giveUp(thread: GuardedThread): void {
     this.#lingering.add(thread);
     thread.letGo();
   }
 }
 
-/** Threads of all groups that run native code and have not ended. */
+/** Running threads of all groups with native code. */
 const nativeThreads = new Set<GuardedThread>();
 
-/** The process does not end under the thread, if that is in native code. */
+/** Delays the process's exit while the thread is in native code. */
 function awaitAtExit(thread: GuardedThread): void {
   if (nativeThreads.size === 0) process.on("exit", onProcessExit);
   nativeThreads.add(thread);
@@ -119,12 +112,12 @@ function awaitAtExit(thread: GuardedThread): void {
   });
 }
 
-/** A thread that is ended while onnxruntime runs in it aborts the process, and its exit code would be lost. */
+/** Ending a thread while onnxruntime runs in it aborts the process, and its exit code would be lost. */
 function onProcessExit(): void {
   const deadlineMs = performance.now() + EXIT_TIMEOUT_MS;
   for (const { gate } of nativeThreads) shutGate(gate);
   for (const { gate } of nativeThreads) awaitOutside(gate, deadlineMs);
 }
 
-/** Of all threads together. */
+/** For all threads together. */
 const EXIT_TIMEOUT_MS = 1_000;

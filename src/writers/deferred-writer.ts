@@ -2,8 +2,8 @@ import { abortable } from "../core/abortable.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../core/writer.ts";
 
 /**
- * A writer that may not be there yet: opened by {@link DeferredWriter.prepare} or by the first turn that needs it, and
- * tried again by the next one when that failed, so that weights which come later are found without a restart.
+ * Opens a writer in {@link DeferredWriter.prepare} or for the first turn, and again for the next turn after a
+ * failure: weights installed later are found without a restart.
  */
 export class DeferredWriter implements Writer {
   #name: string;
@@ -14,7 +14,7 @@ export class DeferredWriter implements Writer {
 
   /**
    * @param open throws a {@link WriterError} that says what to do
-   * @param callsTools whether it is expected to, until it is open
+   * @param callsTools expected value until it is open
    */
   constructor(name: string, open: () => Promise<Writer>, callsTools = false) {
     this.#name = name;
@@ -22,7 +22,7 @@ export class DeferredWriter implements Writer {
     this.#open = open;
   }
 
-  /** What it is called until it is open; from then on its own name. */
+  /** Placeholder name; once open, the writer's own. */
   get name(): string {
     return this.#name;
   }
@@ -31,7 +31,7 @@ export class DeferredWriter implements Writer {
     return this.#callsTools();
   }
 
-  /** Opens it now. Throws what opening throws; calling it again while it opens, or once it is open, is free. */
+  /** Opens it now, once. Throws what opening throws. */
   async prepare(): Promise<void> {
     await this.#opened();
   }

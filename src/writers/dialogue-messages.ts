@@ -1,22 +1,20 @@
 import type { SpeakerLabel, Turn } from "../core/conversation.ts";
 import type { Dialogue, EarlierCall, ToolCall } from "../core/writer.ts";
 
-/** One message of a chat, as every chat model takes it. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
 }
 
-/** A message of a chat in which functions are called: what of them stands after the words, and what came of one. */
+/** A message with function calls after its words, or the output of one call. */
 export type ChatStep =
   | (ChatMessage & { readonly calls?: readonly ToolCall[] })
   | { readonly role: "tool"; readonly callId: string; readonly content: string };
 
-/** How a dialogue becomes messages. */
 export interface MessageOptions {
-  /** Comes first, as it is; `null` is none. */
+  /** First message; `null` for none. */
   readonly systemPrompt: string | null;
-  /** Characters of history that are kept, newest first. Of the newest turn at least its end is always kept. */
+  /** Characters of history to keep, newest first. The end of the newest turn is always kept. */
   readonly historyChars: number;
 }
 
@@ -26,17 +24,16 @@ export const DEFAULT_SYSTEM_PROMPT =
   "lists, emoji or stage directions. Unless a tool or these instructions give you one, you have no clock, no calendar, no " +
   "news, no weather and no way to act: say so instead of guessing or promising.";
 
-/** A system prompt and after it a request's instructions, in one line that forges no role, as turns are. */
+/** Appends a request's instructions to a system prompt, as one line without template tokens. */
 export function appendInstructions(systemPrompt: string, instructions = ""): string {
   const line = plainLine(instructions);
   return line === "" ? systemPrompt : `${systemPrompt}\n\n${line}`;
 }
 
 /**
- * A dialogue as a chat. The open speaker is the assistant and everybody else the user; if they are more than one, their
- * labels stand before what they say. Neighbouring turns of one role make one message. The user always comes first and
- * last, as many chat templates demand, so words are put in for a user who said nothing. Text cannot forge a role: spaces
- * become single blanks, and the brackets that begin a template's tokens become harmless ones.
+ * Converts a dialogue to a chat. The open speaker is the assistant, all others the user; several others are labelled.
+ * Consecutive turns of one role are merged. The user comes first and last, as many chat templates require, with
+ * placeholder words if needed. White space and template tokens in text are neutralised.
  */
 export function dialogueMessages(
   { history, speaker }: Pick<Dialogue, "history" | "speaker">,
@@ -46,8 +43,8 @@ export function dialogueMessages(
 }
 
 /**
- * The same with the calls that were made. Each has its output right behind it, as endpoints demand: of one that has not
- * come yet it is said so. Of a long output the beginning is kept.
+ * Converts a dialogue with its function calls. Each call is followed by its output, as endpoints require, or by a
+ * note that there is none yet. Long outputs are cut at the end.
  */
 export function chatSteps(
   { history, speaker }: Pick<Dialogue, "history" | "speaker">,
@@ -60,7 +57,7 @@ export function chatSteps(
   for (const entry of newestEntries(entriesOf(history, calls, speaker, historyChars), historyChars)) {
     const last = steps.at(-1);
     if (entry.call !== null) {
-      // Those of one message come before what came of them.
+      // Calls of one message precede their outputs.
       const { callId, name } = entry.call;
       const call = { callId, name, arguments: plainArguments(entry.call.arguments) };
       if (last?.role === "tool") answered.push(call);
@@ -93,12 +90,12 @@ const NOT_TRANSCRIBED = "(They said something, but it could not be heard.)";
 const NO_OUTPUT = "(Nothing has come of it yet.)";
 const CUT = "… (the rest is left out)";
 
-/** Something that was said, or called, as a line. */
+/** A turn or a call, as one line. */
 type Entry =
   | { readonly call: null; readonly speaker: SpeakerLabel; readonly text: string }
   | { readonly call: EarlierCall; readonly text: string };
 
-/** All of a dialogue in its order. What the open speaker said unheard is left out. */
+/** Lists turns and calls in order. Skips the open speaker's turns without a transcript. */
 function entriesOf(
   history: readonly Turn[],
   calls: readonly EarlierCall[],
@@ -125,7 +122,7 @@ function entriesOf(
   return entries;
 }
 
-/** The newest that fit, in their order. */
+/** Returns the newest entries that fit, in order. */
 function newestEntries(entries: readonly Entry[], historyChars: number): Entry[] {
   const kept: Entry[] = [];
   let left = historyChars;
@@ -140,15 +137,14 @@ function newestEntries(entries: readonly Entry[], historyChars: number): Entry[]
 }
 
 /**
- * A model's own, or a client's, made as harmless as text is; what is no JSON object, which endpoints refuse, is an empty one.
- * Escapes are undone first (`\u003c` is a bracket): templates write the values, not the text that stood for them.
+ * Neutralises arguments as text; anything but a JSON object, which endpoints refuse, becomes an empty one. Escapes
+ * are decoded first (`\u003c` is a bracket), since templates print values.
  */
 function plainArguments(given: string): string {
   if (!isJsonObject(given)) return "{}";
   return plainLine(given.includes("\\") ? JSON.stringify(JSON.parse(given)) : given);
 }
 
-/** Whether a text is a JSON object. */
 export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
@@ -159,8 +155,8 @@ export function isJsonObject(text: string): boolean {
 }
 
 /**
- * One line that holds no token of a chat template (`<|im_end|>`, `</s>`, `<start_of_turn>`, `[INST]`) and nothing that
- * servers refuse, as they do half a character.
+ * Reduces text to one line without tokens of chat templates (`<|im_end|>`, `</s>`, `<start_of_turn>`, `[INST]`) or
+ * lone surrogates, which servers refuse.
  */
 export function plainLine(text: string): string {
   return text
@@ -171,7 +167,7 @@ export function plainLine(text: string): string {
     .replaceAll(/\[(?=\/?[a-z]?[A-Z_]{2,}\]|\|)/g, "(");
 }
 
-/** The last whole words that fit; the last characters where not even one does. */
+/** Returns the last whole words that fit, or the last characters of a longer word. */
 function endOf(text: string, chars: number): string {
   const end = text.slice(-chars);
   const space = end.indexOf(" ");

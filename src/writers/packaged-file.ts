@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { sha256OfFile } from "../core/sha256-of-file.ts";
 import type { WriterError } from "../core/writer.ts";
 
-/** Makes the error of a file that came with the package: `what` ends "the file …", as in `is missing`. */
+/** Creates an error; `what` completes "the file …", such as `is missing`. */
 export type FileFailure = (what: string, cause?: unknown) => WriterError;
 
-/** A file that came with the package. @throws what `failure` makes where it is missing or cannot be read. */
+/** Reads a file of the package. @throws the error of `failure` if it is missing or unreadable */
 export async function readPackaged(path: string, failure: FileFailure): Promise<Uint8Array> {
   try {
     return await readFile(path);
@@ -15,7 +15,7 @@ export async function readPackaged(path: string, failure: FileFailure): Promise<
   }
 }
 
-/** The same of JSON. @throws what `failure` makes also where it is none, or not whole. */
+/** Reads JSON of the package. @throws the error of `failure` also if it is invalid */
 export async function readPackagedJson<T>(
   path: string,
   failure: FileFailure,
@@ -32,7 +32,7 @@ export async function readPackagedJson<T>(
   throw failure("is damaged", cause);
 }
 
-/** @throws what `failure` makes where the file is missing, cannot be read or has another SHA-256 (in hexadecimal digits). */
+/** Verifies a SHA-256 in hexadecimal. @throws the error of `failure` also if it differs */
 export async function checkPackaged(path: string, expected: string, failure: FileFailure): Promise<void> {
   const found = await sha256OfFile(path).catch((cause: unknown) => {
     throw unreadable(cause, failure);
@@ -45,7 +45,7 @@ function unreadable(cause: unknown, failure: FileFailure): WriterError {
   return failure(isMissing ? "is missing" : "cannot be read", cause);
 }
 
-/** In hexadecimal digits. */
+/** Returns the digest in hexadecimal. */
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type ToolCall, WriterError, type WriterTool } from "../core/writer.ts";
 import { isJsonObject } from "./dialogue-messages.ts";
 
-/** A function as OpenAI's interface and chat templates have it. */
+/** Converts a function to the format of OpenAI's interface and chat templates. */
 export function functionOf({
   name,
   description,
@@ -15,25 +15,25 @@ export function functionOf({
   };
 }
 
-/** Some of a call, as it comes: whatever of it is new. */
+/** A fragment of a call. */
 export interface CallDelta {
-  /** Which of the reply's calls; `null` where an endpoint does not say. */
+  /** Index of the call in the reply; `null` if the endpoint omits it. */
   readonly index: number | null;
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
 
-/** Calls of one reply, and characters of their arguments, at most. */
+/** Limits per reply: calls, and characters of their arguments. */
 export const MAX_CALLS = 32;
 const MAX_ARGUMENTS_CHARS = 100_000;
 const TOO_MUCH = `the writer called more than ${MAX_CALLS} functions, or with more than ${MAX_ARGUMENTS_CHARS} characters of arguments: retry`;
-/** What clients and endpoints take as an id; any other is replaced. */
+/** Accepted ids; others are replaced. */
 const ID = /^[\w-]{1,64}$/;
 
 /**
- * Puts together the calls of a reply, which come in pieces and several at once. Only those are passed on that can be
- * carried out: of a function that was given, with a JSON object for arguments; none is an empty one.
+ * Assembles the calls of a reply from interleaved fragments. Passes on only calls of given functions with a JSON
+ * object as arguments, or none for an empty one.
  */
 export class ToolCalls {
   readonly #names: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export class ToolCalls {
     return this.#open.length > 0;
   }
 
-  /** Whether there was a call that was not passed on. */
+  /** Whether a call was dropped. */
   get hasRefused(): boolean {
     return this.#hasRefused;
   }
@@ -59,7 +59,7 @@ export class ToolCalls {
   add(piece: CallDelta): void {
     let call =
       piece.index === null ? this.#open.at(-1) : this.#open.find(({ index }) => index === piece.index);
-    // Not every endpoint counts them: another id is another call, and so is a name once the arguments have begun.
+    // Some endpoints omit the index: another id starts another call, and so does a name after arguments.
     const isOther = call !== undefined && call.id !== "" && piece.id !== "" && piece.id !== call.id;
     const isNext = call !== undefined && piece.index === null && piece.name !== "" && call.arguments !== "";
     if (call === undefined || isOther || isNext) {
@@ -69,7 +69,7 @@ export class ToolCalls {
       this.#count += 1;
     }
     call.id ||= piece.id;
-    // Some repeat the name with each piece.
+    // Some endpoints repeat the name in each fragment.
     if (call.name !== piece.name) call.name += piece.name;
     call.arguments += piece.arguments;
     this.#chars += piece.name.length + piece.arguments.length;
@@ -78,9 +78,9 @@ export class ToolCalls {
   }
 
   /**
-   * Those that have come since, whole.
+   * Returns the calls completed since the last time.
    *
-   * @param isCut whether the reply may have ended in the middle of the last one
+   * @param isCut whether the reply may have ended within the last one
    */
   take(isCut: boolean): ToolCall[] {
     const calls = this.#open.flatMap((call, n, { length }) => {

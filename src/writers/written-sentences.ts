@@ -1,38 +1,36 @@
 import { SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.ts";
 
 /**
- * Cuts what a language model writes, which may arrive in pieces, cut anywhere, into sentences. What it thinks is left out.
- * The one place where written text becomes sentences: whatever comes after it takes them as they are.
+ * Splits a language model's text, in arbitrary chunks, into sentences, without its thoughts. Later stages do not
+ * split again.
  */
 export class WrittenSentences {
   readonly #thoughts: ThoughtFilter;
   readonly #cutter = new SentenceCutter();
 
-  /** @param openThought name of the tag that the prompt ended with */
+  /** @param openThought name of the tag that ends the prompt */
   constructor(openThought: string | null = null) {
     this.#thoughts = new ThoughtFilter(openThought);
   }
 
-  /** Whether there was a thought. */
   get hasThought(): boolean {
     return this.#thoughts.hasThought;
   }
 
-  /** Whether a thought is under way. */
   get isThinking(): boolean {
     return this.#thoughts.isThinking;
   }
 
-  /** Takes the next piece and gives the sentences that it completed: trimmed, none empty. */
+  /** Adds a chunk; returns the completed sentences, trimmed and not empty. */
   push(piece: string): string[] {
     return this.#cutter.push(this.#thoughts.push(piece));
   }
 
   /**
-   * Returns what is left at the end: mostly one sentence.
+   * Returns the rest, mostly one sentence.
    *
-   * @param isOver whether the model ended the reply: a thought that it never closed was none
-   * @param ended returns what of it is spoken
+   * @param isOver whether the model ended the reply: an unclosed thought is then text
+   * @param ended edits the rest
    */
   flush(isOver = false, ended = (rest: string): string => rest): string[] {
     const ready = this.#cutter.push(this.#thoughts.flush(isOver));
@@ -41,8 +39,8 @@ export class WrittenSentences {
 }
 
 /**
- * Returns what is spoken of the last words of a reply that a limit cut off: nothing after a whole sentence, and otherwise
- * whole words. It never ends in a number, of which more may have followed.
+ * Returns what to speak of the end of a truncated reply: only whole words, nothing after a whole sentence, and no
+ * number at the end, which may be incomplete.
  *
  * @param isFirst whether nothing was spoken before
  */
@@ -60,14 +58,14 @@ export function endCutReply(rest: string, isFirst: boolean): string {
 const WHOLE = /[^\d.,][.!?…]+["”’')\]*_~`]*$|^$/;
 
 /**
- * Removes what a reasoning model thinks between `<think>` and `</think>` (also `<thinking>` and `<reasoning>`), where the
- * first tag begins a line. The text may arrive in pieces, cut anywhere.
+ * Removes thoughts between `<think>` and `</think>` (also `<thinking>`, `<reasoning>`) whose first tag begins a line.
+ * Text may arrive in arbitrary chunks.
  */
 export class ThoughtFilter {
   #pending = "";
-  /** The tag that ends the thought under way; `null` outside. */
+  /** Tag name of the open thought; `null` outside. */
   #until: string | null;
-  /** The thought under way, with its tag. */
+  /** The open thought with its tag. */
   #thought = "";
   #isLineBlank = true;
   #hasThought: boolean;
@@ -77,17 +75,15 @@ export class ThoughtFilter {
     this.#hasThought = openThought !== null;
   }
 
-  /** Whether anything was removed. */
   get hasThought(): boolean {
     return this.#hasThought;
   }
 
-  /** Whether a thought is under way. */
   get isThinking(): boolean {
     return this.#until !== null;
   }
 
-  /** Takes the next piece and returns what of it is not a thought. */
+  /** Adds a chunk; returns its text without thoughts. */
   push(piece: string): string {
     this.#pending += piece;
     let words = "";
@@ -110,9 +106,9 @@ export class ThoughtFilter {
   }
 
   /**
-   * Returns what was held back because a tag might have begun there.
+   * Returns text held back because a tag might begin there.
    *
-   * @param isOver whether a thought that was not closed is returned too
+   * @param isOver whether to return an unclosed thought too
    */
   flush(isOver = false): string {
     this.push("");
@@ -122,7 +118,7 @@ export class ThoughtFilter {
     return this.#thought;
   }
 
-  /** Takes characters from the pending ones, and returns them unless they are a thought's. */
+  /** Takes pending characters; returns them unless they belong to a thought. */
   #take(length: number): string {
     const text = this.#pending.slice(0, length);
     this.#pending = this.#pending.slice(length);
@@ -137,5 +133,5 @@ export class ThoughtFilter {
 }
 
 const TAG = /<(\/?)(think|thinking|reasoning)>/i;
-/** A longer beginning is no tag's. */
+/** Longer text is no tag. */
 const TAG_BEGUN = /<\/?[a-z]{0,9}$/i;

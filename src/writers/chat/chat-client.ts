@@ -2,9 +2,8 @@ import { OpenAI } from "openai";
 import { WriterError } from "../../core/writer.ts";
 
 /**
- * A client that sends the key to `baseUrl` alone: it follows no redirect, tries nothing twice, logs nothing and takes
- * nothing from the environment. Throws a {@link WriterError} when `baseUrl` cannot be used; it may hold a password, so
- * the message does not quote it.
+ * Creates a client that sends the key only to `baseUrl`: no redirects, retries, logs or environment variables. Throws
+ * a {@link WriterError} if `baseUrl` cannot be used; the message does not quote it, as it may hold a password.
  */
 export function createChatClient(baseUrl: string, apiKey: string | null): OpenAI {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
@@ -33,10 +32,10 @@ export function createChatClient(baseUrl: string, apiKey: string | null): OpenAI
   });
 }
 
-/** Other clocks decide; this is the longest that a timer can run. */
+/** The maximum of a timer: {@link ReplyClock} sets the limits. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Headers about this machine, which are nobody's business. */
+/** Headers that describe this machine. */
 const IDENTIFYING_HEADERS = [
   "X-Stainless-Arch",
   "X-Stainless-Lang",
@@ -48,20 +47,20 @@ const IDENTIFYING_HEADERS = [
   "X-Stainless-Timeout",
 ];
 
-/** The endpoint answered with something that is no chat completion. */
+/** The answer is no chat completion. */
 export class NotAChatError extends Error {
   override readonly name = "NotAChatError";
 }
 
-/** The connection ended before the stream said that it was over. */
+/** The connection ended before `[DONE]`. */
 export class UnfinishedStreamError extends Error {
   override readonly name = "UnfinishedError";
 }
 
 /**
- * `fetch` as the chat client needs it. A refusal's body, whatever its shape, becomes `{"error": {"message": body}}`, as
- * the client keeps nothing else of it. A JSON answer, where a stream was asked for, becomes a stream of one event. All
- * bodies are bounded. Throws {@link NotAChatError} for a web page or an answer without end.
+ * Wraps `fetch` for the client. An error's body, whatever its shape, becomes `{"error": {"message": body}}`, all that
+ * the client keeps. A JSON answer becomes a stream of one event. Bodies are bounded. Throws {@link NotAChatError} for
+ * a web page or an endless answer.
  */
 async function chatFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, init);
@@ -81,7 +80,7 @@ async function chatFetch(input: string | URL | Request, init?: RequestInit): Pro
 
 const REFUSAL_BYTES = 65_536;
 const REPLY_BYTES = 16_777_216;
-/** The client looks at a line anew with each piece of it, so a line without end would cost the square of its length. */
+/** The client rescans a line with each chunk, so an endless line would take quadratic time. */
 const LINE_BYTES = 1_048_576;
 const NEW_LINE = 10;
 
@@ -94,7 +93,7 @@ function pickHeaders(headers: Headers): Headers {
   return some;
 }
 
-/** A body's first bytes as text; the rest is not read. */
+/** Reads the first bytes of a body as text. */
 async function readText(response: Response, limit: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -114,7 +113,7 @@ function onOneLine(json: string): string {
   }
 }
 
-/** Passes bytes on. Fails if there are too many of them, in all or in one line, or if they end without `[DONE]`. */
+/** Passes bytes through. Fails on too many bytes, overall or in one line, and on an end without `[DONE]`. */
 function limitBytes(): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let lineSize = 0;

@@ -3,15 +3,15 @@ import type { Dialogue, ToolUse } from "../../core/writer.ts";
 import { appendInstructions, type ChatStep, chatSteps } from "../dialogue-messages.ts";
 import { functionOf } from "../tool-calls.ts";
 
-/** What of the chat completions interface an endpoint takes. */
+/** Request fields that an endpoint accepts. */
 export interface ChatDialect {
-  /** The field that it takes the most tokens of a reply in. */
+  /** Field for the maximum number of tokens. */
   readonly limitField: "max_tokens" | "max_completion_tokens";
   readonly hasUsage: boolean;
   readonly hasSystemRole: boolean;
   readonly hasTools: boolean;
   readonly hasToolChoice: boolean;
-  /** Characters of history that fit. */
+  /** Characters of history that the endpoint accepts. */
   readonly historyChars: number;
   readonly refusedTemperatures: ReadonlySet<number>;
 }
@@ -22,12 +22,11 @@ export interface ChatRequestOptions {
   readonly maxTokens: number;
 }
 
-/** Tokens of calls, beside those of words: arguments are longer than what is said. */
+/** Extra tokens for calls: arguments are longer than speech. */
 const CALL_TOKENS = 1_024;
 
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
 
-/** What is tried first. */
 export function firstDialect(historyChars: number): ChatDialect {
   return {
     limitField: "max_tokens",
@@ -40,7 +39,7 @@ export function firstDialect(historyChars: number): ChatDialect {
   };
 }
 
-/** The request's body, in an endpoint's dialect. `top_k` is in no endpoint's standard and is left to the model. */
+/** Builds the request's body. `top_k` is left to the model: no endpoint's standard has it. */
 export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialect: ChatDialect): Body {
   const { hasSystemRole, historyChars, limitField, hasUsage } = dialect;
   const systemPrompt = appendInstructions(options.systemPrompt, dialogue.instructions);
@@ -64,8 +63,8 @@ export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialec
 }
 
 /**
- * The dialect to try after a refusal, by the name that it mentions; `null` when it mentions nothing that could be left
- * out or said otherwise. Each step is taken at most once, but for the history, which is halved until little is left.
+ * Returns the dialect to try after a refusal that names a field which can be omitted or renamed, otherwise `null`.
+ * Each change is made once; the history is halved until little is left.
  */
 export function narrowerDialect(dialect: ChatDialect, refused: string, body: Body): ChatDialect | null {
   if (TOO_LONG.test(refused)) return withShorterHistory(dialect, body);
@@ -89,10 +88,10 @@ const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceeds?_context|prompt is too long|too many (?:input |prompt )?tokens|reduce the length/i;
 const SYSTEM_ROLE = /system[ _](?:role|message|prompt)|role\W{0,3}system/i;
 const MIN_HISTORY_CHARS = 200;
-/** An endpoint that refused so many temperatures is asked for none any more. */
+/** Refused temperatures after which none is sent. */
 const MAX_TEMPERATURES = 32;
 
-/** An endpoint may refuse one temperature and take another. */
+/** An endpoint may refuse one temperature and accept another. */
 function takesTemperature({ refusedTemperatures }: ChatDialect, temperature: number): boolean {
   return !refusedTemperatures.has(temperature) && refusedTemperatures.size < MAX_TEMPERATURES;
 }
@@ -103,7 +102,7 @@ function withShorterHistory(dialect: ChatDialect, body: Body): ChatDialect | nul
   return historyChars < MIN_HISTORY_CHARS ? null : { ...dialect, historyChars };
 }
 
-/** Instructions as part of what the user says first, for a model that knows no system. */
+/** Prepends instructions to the first user message, for models without a system role. */
 function withInstructions([first, ...rest]: readonly ChatStep[], instructions: string): ChatStep[] {
   return [{ role: "user", content: `${instructions}\n\n${first?.content ?? ""}` }, ...rest];
 }

@@ -5,19 +5,19 @@ import { NotAChatError } from "./chat-client.ts";
 import { ChatEventError } from "./chat-reply.ts";
 import { type ReplyLimits, ReplyTimeoutError } from "./reply-clock.ts";
 
-/** What became of one try. */
+/** Outcome of one failed attempt. */
 interface ChatFailure {
-  /** What to throw when there is no other try. It quotes nothing that the endpoint sent. */
+  /** Error to throw after the last attempt; quotes nothing from the endpoint. */
   readonly error: WriterError;
-  /** Whether the same request may work soon, as nothing is wrong with it. */
+  /** Whether the same request may work soon. */
   readonly isRetryable: boolean;
-  /** How long the endpoint wants to be left alone first; `null` when it did not say. */
+  /** Delay that the endpoint asked for; `null` if it did not. */
   readonly waitMs: number | null;
-  /** What a refusal says, to be searched for the name of what it refuses; never to be shown. */
+  /** Text of a refusal, searched for what is refused; never shown. */
   readonly refusal: string | null;
 }
 
-/** Reads what the client threw, or what was thrown on its way. */
+/** Classifies what was thrown by the client or on the way. */
 export function classifyFailure(thrown: unknown, limits: ReplyLimits): ChatFailure {
   if (thrown instanceof WriterError) return permanent(thrown);
   if (thrown instanceof ReplyTimeoutError) return permanent(retryableError(lateMessage(thrown, limits)));
@@ -71,7 +71,7 @@ function byStatus(status: number, { headers, message }: APIError): ChatFailure {
   return { ...permanent(error), refusal: message };
 }
 
-/** The connection failed: before there was one, or once it stood. */
+/** Classifies a failed connection, before or after it was established. */
 function byCode(code: string): ChatFailure {
   if (code === "ECONNREFUSED" || code === "EAI_AGAIN")
     return retryable(
@@ -109,7 +109,7 @@ function retryable(error: WriterError, waitMs: number | null = null): ChatFailur
   return { error, isRetryable: true, waitMs, refusal: null };
 }
 
-/** An error that came as an event of a stream which had begun well. */
+/** Returns whether an error came as an event of a started stream. */
 function isErrorEvent(error: APIError): boolean {
   return error.status === undefined && error.error !== undefined;
 }
@@ -119,7 +119,7 @@ function* causesOf(thrown: unknown): Generator<Error> {
     yield error;
 }
 
-/** The system's name for what happened, as in ECONNRESET; empty where there is none. */
+/** Returns the system's error code, such as ECONNRESET; empty if there is none. */
 function codeOf(causes: readonly Error[]): string {
   const codes = causes.map((error) => ("code" in error ? String(error.code) : ""));
   return codes.findLast((code) => /^[A-Z][A-Z0-9_]{2,60}$/.test(code)) ?? "";

@@ -4,13 +4,12 @@ import { type CallDelta, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
 import { endCutReply, WrittenSentences } from "../written-sentences.ts";
 
 /**
- * Cuts an endpoint's reply into parts, each a sentence or a call where it was made. Tokens stand at the last one, as
- * endpoints count at the end. A reply that was cut off ends as {@link endCutReply} says; more than `maxChars` characters are
- * cut off here. An empty or withheld reply is one part without words. On failure, yields the words received so far, then
- * throws. Throws a {@link WriterError} if the model spent all its tokens on thoughts, or made only calls that cannot be
- * carried out.
+ * Splits an endpoint's reply into sentences and calls, in order. The last part has the token counts. A truncated
+ * reply ends as {@link endCutReply} says; text beyond `maxChars` is cut. An empty or withheld reply is one empty
+ * part. On failure, yields the words received so far, then throws. Throws a {@link WriterError} if all tokens were
+ * spent on thinking or all calls are invalid.
  *
- * @param functions names of the functions that it may call; other calls are left out
+ * @param functions names that may be called; other calls are dropped
  */
 export async function* toParts(
   deltas: AsyncIterable<ChatDelta>,
@@ -77,26 +76,25 @@ const HALF_A_CALL =
 const BAD_CALL =
   "the writer's endpoint called a function that it was not given, or with arguments that are no JSON object: retry";
 
-/** What one event of a chat completion brings, of the first choice. */
+/** Content of one event, first choice only. */
 export interface ChatDelta {
-  /** Words of the reply; often empty. */
   readonly text: string;
   readonly calls: readonly CallDelta[];
-  /** Whether the model wrote at all: words, calls, or thoughts that are not said. */
+  /** Whether the model wrote words, calls or thoughts. */
   readonly isToken: boolean;
-  /** Why the reply is over: `stop`, `length`, `content_filter`, …; `null` while it goes on. */
+  /** Finish reason: `stop`, `length`, `content_filter`, …; `null` while the reply goes on. */
   readonly finish: string | null;
   readonly tokens: WriterTokens | null;
 }
 
-/** An event that says that the endpoint failed, in one of the ways in which servers do, or that it refused. */
+/** An event that reports a failure, in one of the forms that servers use, or a refusal. */
 export class ChatEventError extends Error {
   override readonly name = "ChatEventError";
 }
 
 /**
- * Reads an event of which nothing is known but that it was JSON. `null` where it is none of a chat completion, as a sign
- * of life is. Throws {@link ChatEventError} where it tells of a failure.
+ * Reads a JSON event; `null` if it belongs to no chat completion, as keep-alives do. Throws {@link ChatEventError} if
+ * it reports a failure.
  */
 export function readEvent(event: unknown): ChatDelta | null {
   if (!isRecord(event)) return null;
@@ -123,7 +121,6 @@ export function readEvent(event: unknown): ChatDelta | null {
   };
 }
 
-/** Reads the calls of a chunk's delta, of which nothing is known. */
 function readCallPieces(given: unknown): CallDelta[] {
   if (!Array.isArray(given)) return [];
   return given.slice(0, MAX_CALLS + 1).flatMap((piece: unknown) => {

@@ -16,7 +16,7 @@ import { type ChatDelta, readEvent, toParts } from "./chat-reply.ts";
 import { ReplyClock, type ReplyLimits } from "./reply-clock.ts";
 
 export interface ChatWriterOptions {
-  /** Where the endpoint's routes begin, as in `http://127.0.0.1:11434/v1`. */
+  /** Base URL, such as `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** `null` sends none. */
@@ -25,18 +25,17 @@ export interface ChatWriterOptions {
   readonly maxTokens: number;
   readonly firstTokenTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** Characters of history that are sent, newest first; fewer once the endpoint has found that too long. */
+  /** Characters of history to send, newest first; reduced if the endpoint finds it too long. */
   readonly historyChars?: number;
-  /** The waits before the second try, the third and so on, where the endpoint asks for no other. */
+  /** Delays before the second and later attempts, unless the endpoint asks for another. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long the connection may stay open after the reply's last word. */
+  /** Time that the connection may stay open after the last word. */
   readonly lingerMs?: number;
 }
 
 /**
- * A writer behind an OpenAI-compatible chat endpoint. Whether temperature 0 repeats is up to the endpoint; most do not
- * promise it. The key goes nowhere but into the `Authorization` header. Throws a {@link WriterError} when `baseUrl`
- * cannot be used.
+ * Opens a writer on an OpenAI-compatible chat endpoint. Most endpoints do not promise that temperature 0 repeats. The
+ * key is sent only in the `Authorization` header. Throws a {@link WriterError} if `baseUrl` cannot be used.
  */
 export function openChatWriter(options: ChatWriterOptions): Writer {
   return new ChatWriter(options);
@@ -45,9 +44,9 @@ export function openChatWriter(options: ChatWriterOptions): Writer {
 const HISTORY_CHARS = 24_000;
 const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
 const LINGER_MS = 500;
-/** A token is seldom longer; an endpoint that writes on has lost its limit. */
+/** Characters per token beyond which an endpoint ignores its limit. */
 const CHARS_PER_TOKEN = 8;
-/** How some hosts say that they filtered the question, not the reply. */
+/** Errors of hosts that filter the question. */
 const WITHHELD = /content_filter|content management policy/;
 const WITHHELD_REPLY: ChatDelta = {
   text: "",
@@ -83,7 +82,7 @@ class ChatWriter implements Writer {
     this.#dialect = firstDialect(options.historyChars ?? HISTORY_CHARS);
   }
 
-  /** Not once the endpoint has refused functions. */
+  /** False once the endpoint refused functions. */
   get callsTools(): boolean {
     return this.#dialect.hasTools;
   }
@@ -112,7 +111,7 @@ class ChatWriter implements Writer {
     for (const call of this.#calls) call.abort(closedError());
   }
 
-  /** One reply, over as many tries as it takes to get its first token. */
+  /** Streams one reply, retrying until its first token. */
   async *#deltas(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<ChatDelta, void, void> {
     const clock = new ReplyClock(this.#limits);
     const delaysMs = [...this.#retryDelaysMs];
@@ -142,7 +141,7 @@ class ChatWriter implements Writer {
     }
   }
 
-  /** One request: what it brings up to its last word, and what still comes soon after that. */
+  /** Sends one request; yields its events up to the last word, and those that follow soon after. */
   async *#try(
     body: OpenAI.ChatCompletionCreateParamsStreaming,
     headers: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import { abortable } from "../../core/abortable.ts";
 
-/** Which limit was passed. */
+/** The limit that was exceeded. */
 export class ReplyTimeoutError extends Error {
   override readonly name = "LateError";
   readonly limit: "begin" | "silence" | "total" | "linger";
@@ -12,15 +12,15 @@ export class ReplyTimeoutError extends Error {
 }
 
 export interface ReplyLimits {
-  /** Until the first token, retries included; later, the longest silence between two. */
+  /** Limit until the first token, retries included; later, between two tokens. */
   readonly firstTokenTimeoutMs: number;
-  /** Over the whole reply. */
+  /** Limit of the whole reply. */
   readonly totalTimeoutMs: number;
-  /** Between the reply's last word and the end of the connection. */
+  /** Limit between the last word and the end of the connection. */
   readonly lingerMs: number;
 }
 
-/** Measures one reply. Only waiting counts, so whoever reads slowly, as one does who speaks, is not held against it. */
+/** Measures one reply. Only waiting for the endpoint counts, so a consumer may read at the pace of speech. */
 export class ReplyClock {
   readonly #limits: ReplyLimits;
   #totalLeftMs: number;
@@ -33,25 +33,23 @@ export class ReplyClock {
     this.#quietLeftMs = limits.firstTokenTimeoutMs;
   }
 
-  /** How long the next wait may last. */
   get leftMs(): number {
     return Math.max(0, Math.min(this.#totalLeftMs, this.#quietLeftMs));
   }
 
-  /** The endpoint wrote something. */
   tokenReceived(): void {
     if (this.#phase === "begin") this.#phase = "silence";
     if (this.#phase === "silence") this.#quietLeftMs = this.#limits.firstTokenTimeoutMs;
   }
 
-  /** The reply is over; what may still come is how many tokens it took. */
+  /** Starts the linger time, in which the token counts may follow. */
   replyFinished(): void {
     if (this.#phase === "linger") return;
     this.#phase = "linger";
     this.#quietLeftMs = this.#limits.lingerMs;
   }
 
-  /** Waits for `promise`; throws {@link ReplyTimeoutError} when a limit passes, and the signal's reason when that aborts. */
+  /** Waits for `promise`; throws {@link ReplyTimeoutError} at a limit, and the signal's reason when it aborts. */
   async wait<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
     const limit = this.#totalLeftMs < this.#quietLeftMs ? "total" : this.#phase;
     const startMs = performance.now();

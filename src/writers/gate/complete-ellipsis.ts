@@ -4,8 +4,8 @@ import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
 import { isQuestion } from "../small-talk/classify-turn.ts";
 
 /**
- * Completes an elliptical newest turn: "And New Zealand?", after "What's the capital of Australia?", is "What's the capital
- * of New Zealand?". Returns what it may stand for, the likeliest first; nothing if the turn stands alone.
+ * Completes an elliptical newest turn: "And New Zealand?" after "What's the capital of Australia?" becomes "What's
+ * the capital of New Zealand?". Returns possible completions, likeliest first; none if the turn stands alone.
  */
 export function completeEllipsis(history: readonly Turn[], speaker: SpeakerLabel): readonly string[] {
   const theirs = history.at(-1)?.speaker;
@@ -24,23 +24,23 @@ export function completeEllipsis(history: readonly Turn[], speaker: SpeakerLabel
   return whole;
 }
 
-/** A text's sentences, also if those after the first begin small, as they do in haste. */
+/** Splits into sentences, even if later ones begin in lower case. */
 function sentencesIn(text: string): string[] {
   return sentencesOf(plain(text)).flatMap((sentence) => sentence.split(/(?<=\p{L}{4}[.]|[!?]) (?=\p{Ll})/u));
 }
 
-/** A text with plain apostrophes and single blanks. */
+/** Normalises apostrophes and spaces. */
 function plain(text: string): string {
   return text.replaceAll("’", "'").replaceAll(/\s+/g, " ").trim();
 }
 
-/** What a turn may lean on. */
+/** Context of an elliptical turn. */
 interface EllipsisContext {
-  /** What the other one question last, made whole; `null` where they told something. */
+  /** The partner's last question, completed; `null` if the last sentence was none. */
   readonly question: string | null;
-  /** What they said, made whole, the newest first. */
+  /** The partner's turns, completed, newest first. */
   readonly turns: readonly string[];
-  /** What was answered to that. */
+  /** The answer to the newest of them. */
   readonly answer: string;
 }
 
@@ -59,14 +59,14 @@ function complete(said: string, before: EllipsisContext): readonly string[] {
   return named === null ? [] : [named];
 }
 
-/** Returns what follows the question word that a text begins with, after a preposition or none; `null` without one. */
+/** Returns the text after a leading question word, skipping a preposition; `null` without one. */
 function afterQuestionWord(text: string): string | null {
   const plain = text.replace(BEFORE_QUESTION_WORD, "");
   const found = ASKED_WORD.exec(plain)?.[0];
   return found === undefined ? null : plain.slice(found.length).trim();
 }
 
-/** A question with another word in it: what was left out of an ellipsis is in the question before it. */
+/** Completes from the previous question, by replacing a word or phrase in it. */
 function completeFromQuestion(said: string, question: string, isAsking: boolean): readonly string[] {
   if (QUESTION_WORD.test(said.replace(BEFORE_QUESTION_WORD, ""))) {
     const begun = afterQuestionWord(question) ?? question.charAt(0).toLowerCase() + question.slice(1);
@@ -81,7 +81,7 @@ function completeFromQuestion(said: string, question: string, isAsking: boolean)
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
   const [, aux = "", determiner, rest = ""] = YES_NO_QUESTION.exec(question) ?? [];
-  // "Can my dog swim?" is question of "My cat?", too.
+  // "My cat?" completes "Can my dog swim?".
   if (determiner !== undefined && small.startsWith(`${determiner.toLowerCase()} `))
     return [`${aux} ${small} ${rest}`];
   const [, preposition] = PREPOSITION.exec(said) ?? [];
@@ -89,7 +89,7 @@ function completeFromQuestion(said: string, question: string, isAsking: boolean)
     const same = new RegExp(`\\b${preposition} (?:[\\p{L}\\p{N}'-]+ ?){1,4}$`, "iu");
     return [same.test(question) ? question.replace(same, small) : `${question} ${small}`];
   }
-  // What only names something may be a remark.
+  // A bare noun phrase may be a remark.
   if (!isAsking) return [];
   if (/^\p{Lu}/u.test(other)) {
     const begun = question.charAt(0).toLowerCase() + question.slice(1);
@@ -130,7 +130,10 @@ function hasVerb(said: string): boolean {
   );
 }
 
-/** Returns one or two words after an article or a preposition; after anything else the last, since a verb may come before. */
+/**
+ * Returns the last noun phrase: up to two words after an article or a preposition, otherwise one, since a verb may
+ * precede.
+ */
 function lastPhrase(question: string): string | null {
   const words = question.split(" ");
   const isNoun = (word = "") => /^[\p{L}'-]+$/u.test(word) && !NO_PHRASE.has(word.replace(/['-].*/, ""));
@@ -139,13 +142,13 @@ function lastPhrase(question: string): string | null {
   return BEFORE_PHRASE.has(before) && isNoun(first) ? `${first} ${last}` : (last ?? null);
 }
 
-/** The article that stood there, as the new word has it. */
+/** Returns the article of the replaced phrase, adapted to the new word. */
 function articleFor(put: string, start: string): string {
   const [article = ""] = ARTICLE.exec(start) ?? [];
   return /^an? $/i.test(article) ? (/^[aeiou]/i.test(put) ? "an " : "a ") : article;
 }
 
-/** A turn with what its pronoun means in the pronoun's place; `null` where it has none, or that is not plain. */
+/** Replaces a turn's pronoun by its antecedent; `null` without a pronoun or a clear antecedent. */
 function resolvePronoun(said: string, { turns, answer }: EllipsisContext): string | null {
   const match = PRONOUN.exec(said);
   if (
@@ -155,7 +158,7 @@ function resolvePronoun(said: string, { turns, answer }: EllipsisContext): strin
     EXPLETIVES.some((form) => form.test(said))
   )
     return null;
-  // What is named in the same breath may be meant.
+  // The antecedent may be in the same sentence.
   if (THING.test(said.slice(0, match.index)) || NAMES_ANY.test(said.slice(1, match.index))) return null;
   const [pronoun] = match;
   const kind = pronoun.toLowerCase();
@@ -167,7 +170,7 @@ function resolvePronoun(said: string, { turns, answer }: EllipsisContext): strin
     : kind === "there"
       ? placeIn
       : (text: string) => thingIn(text, PLURAL.has(kind), answer);
-  // What they question last, and the answer to it, before what was spoken of earlier.
+  // The last question and its answer come before earlier turns.
   const [newest = "", ...earlier] = turns;
   const order = PEOPLE.has(kind) ? [answer, newest, ...earlier] : [newest, ...earlier, answer];
   const meant = order.map(find).find((found) => found !== null) ?? null;
@@ -182,7 +185,7 @@ function isPossessiveHer(rest: string): boolean {
   return word !== undefined && !NOT_OWNED.has(word.toLowerCase());
 }
 
-/** @param pronoun nobody's son is a "she" */
+/** @param pronoun a "she" is no son, a "he" no daughter */
 function personIn(text: string, pronoun: string): string | null {
   const other = /^(?:she|her|hers)$/.test(pronoun) ? MEN : /^(?:he|him|his)$/.test(pronoun) ? WOMEN : null;
   const relations = [...text.matchAll(RELATION)].map(([found]) => found);
@@ -193,7 +196,7 @@ function personIn(text: string, pronoun: string): string | null {
   );
 }
 
-/** Of {@link RELATION}. */
+/** Male and female {@link RELATION} words. */
 const MEN = /(?:son|father|dad|brother|husband|uncle|nephew|grandpa|boyfriend)$/i;
 const WOMEN = /(?:daughter|mother|mum|mom|sister|wife|aunt|niece|gran|grandma|girlfriend)$/i;
 
@@ -201,7 +204,7 @@ function placeIn(text: string): string | null {
   return [...text.matchAll(PLACE)].at(-1)?.[1] ?? null;
 }
 
-/** @param answer of two names, the one that was answered about is meant */
+/** @param answer of several names, the one in the answer is meant */
 function thingIn(text: string, isPlural: boolean, answer: string): string | null {
   const things = [...text.matchAll(THINGS)].map(([found]) => found.trim());
   const thing = things.find((each) => /[^s]s$/.test(each) === isPlural);
@@ -214,7 +217,7 @@ function thingIn(text: string, isPlural: boolean, answer: string): string | null
   return names.find((name) => answer.includes(name)) ?? names.at(-1) ?? null;
 }
 
-/** Names in a text; a single word that begins a sentence may be any. */
+/** Finds names; a single word at the start of a sentence does not count. */
 function namesIn(text: string): string[] {
   return [...text.matchAll(NAME)].flatMap(({ 0: found, index }) => {
     const words = found.split(" ");
@@ -244,7 +247,7 @@ const PREPOSITION =
   /^(in|on|at|of|for|with|without|by|to|from|after|before|during|under|near) [\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+){0,3}$/iu;
 const NAME = /\p{Lu}[\p{L}'-]+(?: (?:(?:of|the|and|van|von|de|da|la) )?\p{Lu}[\p{L}'-]+){0,3}/gu;
 const NAMES_ANY = /\p{Lu}\p{Ll}+/u;
-/** Begins a sentence, mostly, and is no name. */
+/** Words that are capitalised at the start of sentences and are no names. */
 const NO_NAME: ReadonlySet<string> = wordSet(
   "The A An I I'm It It's He She They We You Yes No And But So That That's This There What Who Where When Why How Which My Your His Her Our In On At To For From With About Usually Then If Is Are Was Were Do Does Did Can Could Will Would Should Good Right Ask Try Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Two Three Four Five Six Seven Eight Nine Ten Not Oh Ok Okay Thanks Maybe Some Most One By Never Always Everyone Everybody Nobody We're They're You're He's She's I've I'd Has Had Have Ever Of As",
 );
@@ -252,14 +255,14 @@ const BEFORE_PHRASE: ReadonlySet<string> = wordSet("the a an my your our his her
 const NO_PHRASE: ReadonlySet<string> = wordSet(
   "is are was were do does did the a an of in to for from with on have has i you it we",
 );
-/** What stands there is no thing: it follows who does it. */
+/** Contexts that no noun follows. */
 const AFTER_SUBJECT_OR_VERB =
   /\b(?:i|you|we|he|she|it|they|can|could|should|would|will|do|does|did|to|not)\s*$/i;
 const ARTICLE = /\b(?:the|an?) $/i;
 const ARTICLED = /^(?:the|an?|my|your|our|his|her|their|some|any|\p{Lu}.*|.*s$)(?:\b|$)/u;
 const YES_NO_QUESTION =
   /^(is|are|was|were|can|could|do|does|did|will|would|should|has|have) (my|your|our|his|her|the) \p{L}+ (.+)$/iu;
-/** Said of what was answered, and asks nothing more. */
+/** Remarks on an answer, which ask nothing. */
 const REMARKS = (
   "really seriously hello hey hi what huh oops wow wrong honestly surely same never_mind next your_turn my_turn shut_up help " +
   "amazing fantastic brilliant great awesome interesting funny weird excuse_me pardon come_on anyone anything something nothing " +
@@ -272,7 +275,7 @@ const REMARKS = (
 const MAX_AFTER_REMARK = 12;
 const PRONOUN =
   /\b(?:it|its|they|them|their|he|him|his|she|her|there)\b(?! (?:is|are|was|were|any|a|an|some|enough)\b.{0,30}\b(?:that|which)\b)/i;
-/** "It" and "there" that stand for nothing. */
+/** Phrases in which "it" and "there" have no antecedent. */
 const EXPLETIVES: readonly RegExp[] = [
   /\b(?:are|is) (?:you|anyone|anybody|someone|somebody) (?:still )?(?:there|here)\b/iu,
   /\bhow(?:'s| is| are) (?:it|they|things) going\b/iu,
@@ -283,7 +286,7 @@ const EXPLETIVES: readonly RegExp[] = [
 ];
 const PEOPLE: ReadonlySet<string> = new Set(["he", "him", "his", "she", "her"]);
 const PLURAL: ReadonlySet<string> = new Set(["they", "them", "their"]);
-/** After "her" that is a person and owns nothing. */
+/** Words after which "her" is an object, not a possessive. */
 const NOT_OWNED: ReadonlySet<string> = wordSet(
   "at in on to for from with about of by and or if when that this now then again today tomorrow tonight yesterday so too what how where why who the a an my your back up off out over away one",
 );

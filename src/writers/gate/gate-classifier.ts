@@ -19,23 +19,22 @@ import {
 import { plainText } from "./plain-text.ts";
 
 export interface GateVerdict {
-  /** `null`: nothing that a fixed reply should answer. */
+  /** `null` if no fixed reply is needed. */
   readonly category: GateCategory | null;
-  /** Of the words that decided; of the newest turn where nothing was found. */
+  /** Scores of the text that decided; those of the newest turn without a category. */
   readonly scores: GateScores;
 }
 
-/** Tells turns that a language model must not answer from those it may. */
+/** A classifier of turns that a language model must not answer. */
 export interface GateClassifier {
   /**
-   * `lines` are what one side of a conversation said, oldest first; only the newest three matter. Calls take
-   * turns, a window of some sixty words each, so that none waits for all of a longer one. Stops between two windows when
-   * the signal aborts, and then throws its reason. Nothing of the lines is kept.
+   * Classifies the partner's lines, oldest first; only the newest three count. Calls are queued by windows of about
+   * sixty words, so a long line delays none. Stops between windows when the signal aborts and throws its reason.
+   * Stores no text.
    *
-   * @throws WriterError when the classifier fails or was closed: then nothing is known of the lines.
+   * @throws WriterError when the classifier fails or is closed
    */
   classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict>;
-  /** Returns whether a line may be in the language that the classifier was trained on. */
   mayBeEnglish(line: string): boolean;
   close(): Promise<void>;
 }
@@ -43,7 +42,7 @@ export interface GateClassifier {
 /**
  * Loads the classifier: a sentence encoder and a linear head, trained in `training/gate`.
  *
- * @throws WriterError, naming the file and the remedy, when a file is missing or damaged or llama.cpp is not there.
+ * @throws WriterError naming the file and the remedy when a file is missing or damaged, or llama.cpp is missing
  */
 export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateClassifier> {
   const head = await readGateHead(dir);
@@ -63,7 +62,7 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 class EncoderGateClassifier implements GateClassifier {
   readonly #head: GateHead;
   readonly #encoder: SentenceEncoder;
-  /** What lines were found to be, by {@link cacheKey}: turns come again. */
+  /** Scores by {@link cacheKey}: turns recur. */
   readonly #known = new LruCache<readonly GateScores[]>(KNOWN_LINES);
   readonly #closed = new AbortController();
 
@@ -108,13 +107,13 @@ class EncoderGateClassifier implements GateClassifier {
     if (found !== null && found.category !== "injection") return found;
 
     const before = await this.#scoresOf(second ?? "", OLDER_TOKENS, stop);
-    // "Ignore your instructions" must not drown what somebody says of themselves beside it.
+    // An injection must not hide a disclosure in the same turn.
     if (found !== null)
       return (
         (await this.#besideInjection(first ?? "", stop)) ?? gravestExceptInjection(before, newest) ?? found
       );
     if (first && second) {
-      // What was answered in its turn is left at that, unless nothing was added to it but a nod.
+      // A turn that got its fixed reply is not joined again, except with a mere nod.
       const isAnswered = gravest(before, newest) !== null && wordsIn(first) > MAX_NOD_WORDS;
       if (!isAnswered) {
         const both = `${lastWords(second)}${/[.!?]$/.test(second) ? "" : "."} ${first.slice(0, JOINED_CHARS)}`;
@@ -126,7 +125,7 @@ class EncoderGateClassifier implements GateClassifier {
     return earlier ?? { category: null, scores: leastBenign(own) ?? BENIGN };
   }
 
-  /** The gravest of a line's sentences, each by itself, that is no injection. */
+  /** Returns the gravest sentence, scored separately, that is no injection. */
   async #besideInjection(line: string, stop: AbortSignal): Promise<GateVerdict | null> {
     const sentences = line.split(/(?<=[.!?])\s+/).slice(-MAX_SENTENCES);
     const scores: GateScores[] = [];
@@ -134,7 +133,7 @@ class EncoderGateClassifier implements GateClassifier {
     return gravestExceptInjection(scores, this.#head.thresholds.newest);
   }
 
-  /** What each window of a line is. */
+  /** Scores each window of a line. */
   async #scoresOf(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
     const key = cacheKey(`${max} ${line}`);
@@ -144,7 +143,7 @@ class EncoderGateClassifier implements GateClassifier {
   }
 
   async #encode(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
-    // Of signs alone, emoji above all, the encoder knows nothing.
+    // The encoder knows no emoji or other signs.
     if (!/[\p{L}\p{N}]/u.test(line)) return [];
     const tokens = this.#encoder.tokensOf(line);
     const scores: GateScores[] = [];
@@ -157,7 +156,7 @@ class EncoderGateClassifier implements GateClassifier {
   }
 }
 
-/** The gravest of what passes its threshold. Care for oneself comes before everything else. */
+/** Returns the gravest scores over their threshold; self-harm comes first. */
 function gravest(scores: readonly GateScores[], thresholds: GateThresholds): GateVerdict | null {
   let found: GateVerdict | null = null;
   for (const each of scores) {
@@ -172,7 +171,6 @@ function gravest(scores: readonly GateScores[], thresholds: GateThresholds): Gat
   return found;
 }
 
-/** The gravest that is no injection. */
 function gravestExceptInjection(
   scores: readonly GateScores[],
   thresholds: GateThresholds,
@@ -195,36 +193,36 @@ function wordsIn(text: string): number {
   return text.split(" ").length;
 }
 
-/** The last whole words of a turn, as many as go before the next one in a window. */
+/** Returns the last whole words of a turn, to precede the next turn in a window. */
 function lastWords(text: string): string {
   if (text.length <= JOINED_CHARS) return text;
   const end = text.slice(-JOINED_CHARS);
   return end.slice(end.indexOf(" ") + 1);
 }
 
-/** About 1500 words; more than the longest turn in English has. */
+/** About 1,500 words: longer than any English turn. */
 const NEWEST_TOKENS = 2_000;
 const OLDER_TOKENS = 500;
 const JOINED_CHARS = 200;
 const MAX_NOD_WORDS = 3;
-/** Looked at one by one beside an injection. */
+/** Sentences scored separately next to an injection. */
 const MAX_SENTENCES = 24;
 const KNOWN_LINES = 256;
 const BENIGN = Object.fromEntries(
   (["benign", ...GATE_CATEGORIES] satisfies GateClass[]).map((name) => [name, name === "benign" ? 1 : 0]),
 ) as GateScores;
 
-/** How a turn is cut for an encoder that reads a few sentences at once. */
+/** Limits of splitting a turn for the encoder. */
 interface WindowLimits {
-  /** Tokens of one window. */
+  /** Tokens per window. */
   readonly size: number;
-  /** From the beginning of one window to that of the next; what is between is read twice. */
+  /** Distance between window starts; the overlap is read twice. */
   readonly step: number;
-  /** Tokens of a turn that are looked at, from its end. */
+  /** Tokens from the end of a turn. */
   readonly max: number;
 }
 
-/** Overlapping windows over the end of `tokens`; the last one ends where they end. None for no tokens. */
+/** Returns overlapping windows over the end of `tokens`, aligned at the end. */
 export function windowsOf<T>(tokens: readonly T[], { size, step, max }: WindowLimits): T[][] {
   const end = tokens.slice(-max);
   if (end.length === 0) return [];
@@ -237,10 +235,10 @@ export function windowsOf<T>(tokens: readonly T[], { size, step, max }: WindowLi
 }
 
 /**
- * Returns whether a line, or a sentence of it, may be English, the only language the gate was trained on. Folds homoglyphs
- * first. A single plain word may be.
+ * Returns whether a line or one of its sentences may be English, the only language of the gate's training data. Folds
+ * homoglyphs first; accepts any single plain word.
  *
- * @param known words of the gate's own lines
+ * @param known words of the gate's training data
  */
 export function mayBeEnglish(line: string, known: ReadonlySet<string>): boolean {
   const text = plainText(line);
@@ -254,12 +252,12 @@ export function mayBeEnglish(line: string, known: ReadonlySet<string>): boolean 
 function isEnglish(words: readonly string[], known: ReadonlySet<string>, minKnown: number): boolean {
   const distinct = [...new Set(words)];
   const found = distinct.filter((word) => known.has(word)).length;
-  // Accents are evidence against English.
+  // Accented words count against English.
   const others = distinct.filter((word) => !isPlain(word)).length;
   return (found >= minKnown && found >= MIN_SHARE * (distinct.length + others)) || hasRun(words, known);
 }
 
-/** Returns whether some known words follow one another, whatever surrounds them. */
+/** Returns whether enough known words follow one another. */
 function hasRun(words: readonly string[], known: ReadonlySet<string>): boolean {
   let length = 0;
   return words.some((word) => {
@@ -268,7 +266,7 @@ function hasRun(words: readonly string[], known: ReadonlySet<string>): boolean {
   });
 }
 
-/** Returns the words in small letters; those with digits in them, such as "y0ur", are evidence of nothing. */
+/** Returns words in lower case, without those with digits ("y0ur"). */
 function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+(?:'\p{L}+)?/gu) ?? []).filter(
     (word) => !/\p{N}/u.test(word),

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { WriterError } from "../../core/writer.ts";
 import { checkPackaged, type FileFailure, readPackagedJson } from "../packaged-file.ts";
 
-/** The kinds of danger or distress that a fixed reply answers. */
+/** Categories of danger or distress that get a fixed reply. */
 export const GATE_CATEGORIES = [
   "self-harm",
   "medical",
@@ -17,41 +17,41 @@ export const GATE_CATEGORIES = [
 
 export type GateCategory = (typeof GATE_CATEGORIES)[number];
 
-/** Everything that a line can be: `benign` needs no gate. */
+/** All classes; `benign` needs no fixed reply. */
 export type GateClass = GateCategory | "benign";
 
-/** The gate that is shipped. */
+/** Files of the package. */
 export const GATE_DIR = fileURLToPath(new URL("../../../../gate", import.meta.url));
 
-/** Probabilities of what a line is; they sum to 1. */
+/** Class probabilities, which sum to 1. */
 export type GateScores = Readonly<Record<GateClass, number>>;
 
-/** From which probability of not being benign a line counts as each category. */
+/** Probability of not being benign from which a category applies. */
 export type GateThresholds = Readonly<Record<GateCategory, number>>;
 
-/** What `gate.json` holds: a line through the encoder's vectors, and what was calibrated on lines it had not learnt. */
+/** Contents of `gate.json`: a linear head and thresholds calibrated on held-out lines. */
 export interface GateHead {
-  /** The encoder's file, which was there and is the one that the head was trained with. */
+  /** Verified encoder file, the one that the head was trained with. */
   readonly encoderPath: string;
   readonly width: number;
-  /** Words of the gate's own lines, as evidence of English. */
+  /** Words of the training data, as evidence of English. */
   readonly words: ReadonlySet<string>;
   readonly thresholds: {
-    /** For the newest turn on its own. */
+    /** For the newest turn alone. */
     readonly newest: GateThresholds;
-    /** For the newest two turns as one. */
+    /** For the newest two turns joined. */
     readonly joined: GateThresholds;
-    /** For the two turns before the newest; above 1 is never. */
+    /** For the two turns before the newest; values above 1 never apply. */
     readonly older: GateThresholds;
   };
-  /** `vector` has any length but 0. */
+  /** `vector` must not be empty. */
   scores(vector: readonly number[]): GateScores;
 }
 
 /**
- * Reads the gate's head and makes sure of the encoder beside it.
+ * Reads the head and verifies the encoder.
  *
- * @throws WriterError, naming the file and the remedy, when one of the two is missing or damaged.
+ * @throws WriterError naming the file and the remedy when one is missing or damaged
  */
 export async function readGateHead(dir: string): Promise<GateHead> {
   const path = join(dir, "gate.json");
@@ -67,7 +67,7 @@ export async function readGateHead(dir: string): Promise<GateHead> {
   };
 }
 
-/** The safety gate's file cannot be used: says which, and what to do. */
+/** Creates the error for an unusable file. */
 export function gateError(path: string, what: string, cause?: unknown): WriterError {
   return new WriterError(
     `the safety gate's file ${what}: install antiphon again, or set writer.gate to false where something better takes its place`,
@@ -78,7 +78,7 @@ export function gateError(path: string, what: string, cause?: unknown): WriterEr
 interface HeadFile {
   readonly encoder: { readonly sha256: string; readonly width: number };
   readonly classes: readonly GateClass[];
-  /** A row a class. */
+  /** One row per class. */
   readonly weights: readonly (readonly number[])[];
   readonly biases: readonly number[];
   readonly thresholds: GateHead["thresholds"];

@@ -5,9 +5,9 @@ import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
 
 /**
- * Returns the fixed reply to a turn if what the others said last is dangerous or shows distress, else `null`. An elliptical
- * turn ("And with sleeping pills?") is also judged as the question that it stands for. A newest turn in another language
- * is not judged: the gate was taught English.
+ * Returns the fixed reply if the partner's last turns are dangerous or show distress, otherwise `null`. Elliptical
+ * turns ("And with sleeping pills?") are also judged in completed form. A newest turn in another language is not
+ * judged: the gate was trained on English.
  *
  * @throws what the gate throws
  */
@@ -28,7 +28,7 @@ export async function fixedReply(
   return null;
 }
 
-/** Returns the other speakers' newest lines, oldest first; without any, the open speaker's own. Skips turns without text. */
+/** Returns the other speakers' newest lines, oldest first; without any, the open speaker's own. */
 function recentLines({ history, speaker }: Dialogue): string[] {
   const said = history.filter((turn) => turn.text !== null && turn.text.trim() !== "");
   const others = said.filter((turn) => turn.speaker !== speaker);
@@ -39,8 +39,8 @@ function recentLines({ history, speaker }: Dialogue): string[] {
 const MAX_LINES = 3;
 
 /**
- * The fixed reply to a category, as whole sentences to be spoken. Which wording is chosen depends on the lines alone, so
- * that the same conversation gets the same one and a longer one does not hear the same words each time.
+ * Returns a category's fixed reply in sentences. The wording depends only on the lines: repeatable, yet varied within
+ * a conversation.
  */
 export function gateReply(category: GateCategory, lines: readonly string[]): readonly string[] {
   const wordings = GATE_REPLIES[category];
@@ -49,8 +49,8 @@ export function gateReply(category: GateCategory, lines: readonly string[]): rea
 }
 
 /**
- * Every wording. None takes it as certain what was said, since the gate may be wrong. Numbers to call differ from place to place and change, so none is named; no advice that must come from
- * somebody who can see the person.
+ * All wordings. None asserts what was said, as the gate may be wrong; none names a phone number, which depends on the
+ * place and changes; none gives advice that requires seeing the person.
  */
 export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly string[])[]>> = {
   "self-harm": [
@@ -175,8 +175,8 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
 };
 
 /**
- * A writer behind the safety gate: a turn in which the gate finds danger or distress gets a fixed reply, and the writer
- * never sees it. A gate that fails lets nothing through. Closing closes both.
+ * Wraps a writer with the safety gate: a turn that the gate finds dangerous or distressed gets a fixed reply and
+ * never reaches the writer. If the gate fails, nothing is written. Closing closes both.
  */
 export function gateWriter(writer: Writer, gate: GateClassifier): Writer {
   return {

@@ -1,6 +1,6 @@
 /**
- * Text as the encoder was taught it: look-alike letters and invisible ones, with which words are hidden, become plain,
- * quotation marks straight, and spaces single. Other languages stay as they are.
+ * Normalises text as in the encoder's training: folds homoglyphs, removes invisible characters, straightens quotation
+ * marks, collapses spaces. Other languages stay.
  */
 export function plainText(text: string): string {
   const composed = text
@@ -16,20 +16,19 @@ export function plainText(text: string): string {
     .trim();
 }
 
-/** Fillers and selectors among them, which are letters and marks to Unicode. */
+/** Includes fillers and selectors, which Unicode classes as letters and marks. */
 const INVISIBLE = /(?!\s)[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu;
-/** Marks that make no letter with what they stand on: it is struck through, or grown over. */
+/** Combining marks that form no letter with their base, such as strike-through. */
 const STRAY_MARKS =
   /([\p{N}\u{1f150}-\u{1f1ff}\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}])\p{M}+/gu;
 
 /**
- * Letters, figures and signs that only look like Latin ones, as those. A word that mixes alphabets is read as it looks. One that is all of
- * another alphabet is too, where that alphabet stands for nothing else: in a text that hides words elsewhere or is mostly
- * Latin, unless some word shows that the other language is really written; alphabets that hardly anybody writes, anywhere
- * else. The table is our own: letters that a reader takes for Latin ones at a glance.
+ * Folds look-alike characters to Latin. Words of mixed alphabets are always folded. Words of one other alphabet are
+ * folded if all letters look Latin and the text hides words elsewhere or is mostly Latin, unless another word shows
+ * that the language is real; words of rare alphabets are folded in any text. The table is our own.
  */
 function foldHomoglyphs(text: string): string {
-  // What is read in one way may show what hides elsewhere; each time there is less left to read.
+  // Folding one word may expose another; each pass leaves less.
   for (let given = text; ; ) {
     const read = unmaskLeetspeak(foldLetters(given));
     if (read === given) return read;
@@ -58,7 +57,6 @@ function foldLetters(text: string): string {
   });
 }
 
-/** Whether all of its letters look like Latin ones. */
 function looksLatin(word: string): boolean {
   for (const letter of word) if (!(letter in LATIN)) return false;
   return true;
@@ -68,7 +66,7 @@ function isMixed(word: string): boolean {
   return LATIN_LETTER.test(word) || ALPHABETS.filter((alphabet) => alphabet.test(word)).length > 1;
 }
 
-/** Phonetic letters and small capitals always; letters that languages have, in words that look English else. */
+/** Folds phonetic letters and small capitals; barred letters only in words that otherwise look English. */
 function foldLatin(word: string): string {
   if (!/[^\p{ASCII}]/u.test(word)) return word;
   const plain = mapLetters(word, PHONETIC);
@@ -89,7 +87,7 @@ function tableOf(pairs: string): Readonly<Record<string, string>> {
     const [latin = "", ...others] = pair;
     for (const other of others) {
       table[other] = latin;
-      // Cherokee's small letters are small capitals.
+      // Cherokee's lower case looks like small capitals.
       if (CHEROKEE.test(other)) table[other.toLowerCase()] = latin.toLowerCase();
     }
   }
@@ -108,14 +106,14 @@ const ALPHABETS = [
 ];
 const CHEROKEE = /\p{Script=Cherokee}/u;
 const LATIN_LETTER = /\p{Script=Latin}/u;
-/** Of few people, each with letters of its own that look like no Latin one. */
+/** Rarely written alphabets, each with letters unlike any Latin one. */
 const RARE = /[\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}]/u;
 const OTHER =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}]/u;
-/** Letters of no large language, chosen for their looks. */
+/** Letters of no major language. */
 const UNUSUAL = /[ԁԛԝӏӀѵԍԌԜԚԀ]/u;
 
-/** A Latin letter and what looks like it, from the other alphabets. */
+/** Latin letters, each followed by its look-alikes. */
 const LATIN = tableOf(
   "aаα AАΑᎪ bьв BВΒᏴ cсς CСϹᏟ dԁ DԀᎠ eеёε EЕЁΕᎬ fғϝ FҒϜ gԍց GԌᏀ hһнհ HНΗᎻ iіїιᎥ IІЇΙ jјϳ JЈᎫ kкκ KКΚᏦ lӏ " +
     "LᏞ IӀ mм MМΜᎷ nпηոռ NΝ oоοσօ OОΟՕ pрρ PРΡᏢ qԛզ QԚ rгᎡ sѕ SЅՏᏚ tтτ TТΤᎢ uυսμ UՍ vѵνᏙ VѴ wԝωш WԜᎳ xхχ XХΧ " +
@@ -129,9 +127,9 @@ const PHONETIC = tableOf(
 );
 const BARRED = tableOf("lł LŁ oø OØ dđ DĐ hħ HĦ tŧ TŦ iı");
 
-/** White letters on black discs and squares, which Unicode keeps as pictures. */
+/** White letters on black shapes. */
 const LETTER_PICTURES = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}]/gu;
-/** One or two are a flag. */
+/** One or two make a flag. */
 const FLAGS = /[\u{1f1e6}-\u{1f1ff}]{3,}/gu;
 
 function letterOf(picture: string): string {
@@ -146,9 +144,8 @@ function flagLetters(pictures: string): string {
 }
 
 /**
- * Figures and signs that stand for letters in words, as those: "k1ll", "my$elf". Only where the word has letters around
- * them and wants such a letter there: a vowel between consonants, a consonant beside a vowel. Where a text has one such
- * word, looser ones are read so too ("t0"). Codes, measures, names of files and addresses stay.
+ * Decodes leetspeak ("k1ll", "my$elf"), only where neighbouring letters call for a vowel or consonant. If a text has
+ * one such word, looser forms ("t0") are decoded too. Codes, units, file names and addresses stay.
  */
 function unmaskLeetspeak(text: string): string {
   if (!/[a-z][0134579@$!]/i.test(text)) return text;
@@ -191,15 +188,15 @@ const LETTERS: Readonly<Record<string, string>> = {
   "!": "i",
 };
 
-/** Nothing of an address, a path, a version or a longer number; a mark at the end is the sentence's. */
+/** Excludes addresses, paths, versions and longer numbers; final punctuation belongs to the sentence. */
 const WORD =
   /(?<![\p{L}\p{N}\p{M}@$!_/\\=#&%+]|[\p{L}\p{N}][.:])\$?[a-z\d](?:[a-z\d@$!]*[a-z\d@$])?(?![\p{L}\p{N}\p{M}_/\\=@$]|!+[\p{L}\p{N}\p{M}]|[.:][\p{L}\p{N}])/giu;
-/** One sign at a time, or the same one twice; letters to both sides, and more than an ending behind. */
+/** One sign at a time, or doubled, between letters. */
 const INSIDE = /^[a-z]+(?:(?:([013457@$!])\1?)[a-z]+)*(?:([013457@$!])\2?)(?:[a-z]{2,}|[lnrt])$/i;
 const CONSONANT = /[b-df-hj-np-tv-z]/i;
 const VOWEL_MISSING = /[b-df-hj-np-tv-z]([0134@])\1?[b-df-hj-np-tv-z]/i;
 const CONSONANT_MISSING = /[aeiouy][57]|[57][aeiouy]|[a-z]\$[a-z]/i;
-/** Else it ends a sentence: "Stop!don't". */
+/** Otherwise the mark ends a sentence: "Stop!don't". */
 const BANG = /(?:^|[^a-z])[b-df-hj-np-tv-z]{1,2}!{1,2}[b-df-hj-np-tv-z]/i;
-/** Where a text hides words: also at an end, but for "5pm" and "1st". */
+/** Signs at the ends too, except in "5pm" and "1st". */
 const LOOSE = /^(?:[a-z]+(?:([013457@$!])\1?[a-z]*)+|[$013457][a-z]{3,}(?:[013457@$!][a-z]*)*)$/i;

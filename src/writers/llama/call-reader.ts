@@ -3,24 +3,22 @@ import { ToolCalls } from "../tool-calls.ts";
 import type { CallTemplate } from "./call-template.ts";
 import type { LlamaModel, Token } from "./llama-runtime.ts";
 
-/** What may be called, and how long the calls of a reply may be. */
 interface CallReaderOptions extends Pick<ToolUse, "tools" | "choice"> {
-  /** Of all calls of a reply. */
+  /** Limit for all calls of a reply. */
   readonly maxTokens: number;
 }
 
 /**
- * Finds the calls among the tokens of a reply. After a call comes another, or nothing: a model that goes on makes up what
- * the function answers.
+ * Finds calls in a reply's tokens. Text after a call ends the reply: the model would invent the function's output.
  */
 export class CallReader {
-  /** What stands of the reply already, where a call is demanded. */
+  /** Start of the reply if a call is required. */
   readonly begun: readonly Token[];
   readonly #model: LlamaModel;
   readonly #tags: Pick<CallTemplate, "begin" | "end">;
   readonly #maxTokens: number;
   readonly #calls: ToolCalls;
-  /** The tokens of the call under way; `null` outside. */
+  /** Tokens of the open call; `null` outside calls. */
   #open: Token[] | null = null;
   #count = 0;
   #tokens = 0;
@@ -40,22 +38,21 @@ export class CallReader {
     this.begun = this.#open === null ? [] : [tags.begin, ...this.#open];
   }
 
-  /** Whether there has been a call, or one is under way. */
+  /** Whether a call was made or is open. */
   get hasBegun(): boolean {
     return this.#open !== null || this.#count > 0;
   }
 
-  /** Whether a call may begin without its tag: only at the very beginning, where coders' models write one so. */
+  /** Whether a call may begin without its tag: only at the start, where code models write it so. */
   get mayBeBare(): boolean {
     return !this.hasBegun && !this.#hasWords;
   }
 
-  /** Whether the calls have all the tokens that they may have. */
   get isFull(): boolean {
     return this.#tokens >= this.#maxTokens;
   }
 
-  /** Takes the next token; whether it is part of a call, or stands between two. */
+  /** Takes the next token; returns whether it belongs to a call or the gap between two. */
   push(token: Token): boolean {
     if (this.#open === null && token === this.#tags.begin) this.#open = [];
     else if (this.#open !== null && token === this.#tags.end) this.#close();
@@ -73,18 +70,18 @@ export class CallReader {
     return true;
   }
 
-  /** The calls that have come since. */
+  /** Returns the calls completed since the last time. */
   take(): ToolCall[] {
     return this.#calls.take(false);
   }
 
-  /** The same at the end of the reply: not every model closes its last call. One that is cut is none. */
+  /** Completes the last call, which some models do not close; drops it if truncated. */
   end(): ToolCall[] {
     if (this.#open !== null) this.#close();
     return this.take();
   }
 
-  /** What is wrong with a reply whose calls cannot be carried out. */
+  /** Returns the error for a reply with only invalid calls. */
   failure(): WriterError {
     return this.isFull ? new WriterError(TOO_LONG) : new WriterError(BAD_CALL, { retryAfterMs: 1_000 });
   }
@@ -103,7 +100,7 @@ const TOO_LONG =
 const BAD_CALL =
   "the writer's model called a function that it was not given, or with arguments that are no JSON object: retry, or choose a larger model";
 
-/** What begins an object, an array of them, or a block of code around either. */
+/** Start of an object, an array of objects, or a code block around either. */
 const BARE_CALL = /^\s*(\[?\{|```)/;
 
 interface ReadCall {
@@ -111,12 +108,12 @@ interface ReadCall {
   readonly arguments: string;
 }
 
-/** What is no call has no name, and no function has none. */
+/** Invalid calls have no name. */
 const NO_CALL: ReadCall = { name: "", arguments: "" };
 
 /**
- * A call of JSON. Its arguments stay as the model wrote them, to the digit: a number may have more than JavaScript's have.
- * Some models put the object into braces once more, as the examples of their templates are.
+ * Parses a call. Arguments stay verbatim, as numbers may exceed JavaScript's precision. Some models wrap the object
+ * in extra braces, copying their template's example.
  */
 function readCall(text: string): ReadCall {
   const json = isJson(text) ? text : text.slice(1, -1).trim();
@@ -138,8 +135,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * The objects in a text that may be JSON, from the first on, as they stand in it; what stands between them is nobody's.
- * One that does not end is none; but where an object is put into braces once more, the outer may be missing at its end.
+ * Finds top-level JSON objects in text. A truncated object is dropped, but one within extra braces is found even if
+ * the outer brace is missing.
  */
 export function findObjects(text: string): string[] {
   const objects: string[] = [];
@@ -158,7 +155,7 @@ export function findObjects(text: string): string[] {
   return objects;
 }
 
-/** Values of an object's members as they stand in its JSON, by name. Of those of one name it is the last, as elsewhere. */
+/** Returns the raw JSON of an object's members; the last of duplicate names. */
 export function readMembers(json: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   let at = afterGap(json, 1);
@@ -172,7 +169,7 @@ export function readMembers(json: string): ReadonlyMap<string, string> {
   return members;
 }
 
-/** Where the value ends that begins there; `null` where it does not. */
+/** Returns the end of the value at `from`; `null` if it is truncated. */
 function endOf(text: string, from: number): number | null {
   let depth = 0;
   TOKEN.lastIndex = from;
@@ -185,7 +182,7 @@ function endOf(text: string, from: number): number | null {
   return null;
 }
 
-/** A bracket, a whole string, or anything else up to the next of these or the end of a value. */
+/** A bracket, a string, or a run of other characters. */
 const TOKEN = /[{}[\]]|"(?:[^"\\]|\\[\s\S])*"|[^{}[\]",:\s]+|[,:\s]+/y;
 const GAP = /[\s,:]*/y;
 

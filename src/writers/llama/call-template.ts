@@ -4,30 +4,30 @@ import { functionOf } from "../tool-calls.ts";
 import type { LlamaModel, Token } from "./llama-runtime.ts";
 
 /**
- * How a model calls functions whose file has a template for that: in a JSON object between two tags, each a token of its
- * own, as Hermes 2 Pro, Qwen 2.5, Qwen 3 and SmolLM3 were trained to.
+ * The function-call format of a model's chat template: JSON between two single-token tags, as in Hermes 2 Pro, Qwen
+ * 2.5, Qwen 3 and SmolLM3.
  */
 export interface CallTemplate {
-  /** The tokens around a call. */
+  /** Tags around a call. */
   readonly begin: Token;
   readonly end: Token;
-  /** A chat with its calls, and what may be called, as the file's own template has it. What was said forges no role. */
+  /** Renders a chat with calls and available functions. Text cannot forge a role. */
   prompt(steps: readonly ChatStep[], tools: readonly WriterTool[]): Token[];
-  /** Whether descriptions of functions take no more than so many tokens. */
+  /** Returns whether the function descriptions take at most this many tokens. */
   fits(tools: readonly WriterTool[], tokens: number): boolean;
 }
 
 const CALL_BEGIN = "<tool_call>";
 const CALL_END = "</tool_call>";
 
-/** `null` where the file has no template for calls, one for another form of them, or one that cannot be used. */
+/** Returns `null` if the template has no calls, another call format or an error. */
 export async function readCallTemplate(model: LlamaModel): Promise<CallTemplate | null> {
   const source = model.fileInfo.metadata.tokenizer?.chat_template;
   if (source === undefined || !source.includes(CALL_BEGIN)) return null;
   const [begin, ...more] = model.tokenize(CALL_BEGIN, true);
   const [end, ...others] = model.tokenize(CALL_END, true);
   if (begin === undefined || end === undefined || more.length > 0 || others.length > 0) return null;
-  // Loaded only where it is needed.
+  // Loaded on demand.
   const { Template } = await import("@huggingface/jinja");
   try {
     const template = new Template(source);
@@ -44,7 +44,7 @@ export async function readCallTemplate(model: LlamaModel): Promise<CallTemplate 
       prompt: (steps, tools) => model.tokenize(render(steps, tools), true),
       fits(tools, tokens) {
         const written = toolsJson(tools);
-        // Few tokens have more than 16 characters; what has far too many is not even counted.
+        // Skips counting what is far too long: few tokens exceed 16 characters.
         return written.length <= 16 * tokens && model.tokenize(written).length <= tokens;
       },
     };
@@ -53,15 +53,15 @@ export async function readCallTemplate(model: LlamaModel): Promise<CallTemplate 
   }
 }
 
-/** Functions as JSON, whose words come from afar too. */
+/** Serialises functions, whose descriptions are untrusted text. */
 function toolsJson(tools: readonly WriterTool[]): string {
   return plainLine(JSON.stringify(tools.map(functionOf)));
 }
 
-/** Nobody hears a thought, and everybody waits for it. */
+/** Thoughts are not spoken and delay the reply. */
 const NO_THINKING = { enable_thinking: false, add_generation_prompt: true };
 
-/** A call as templates read it: with an object for arguments. */
+/** Converts arguments to an object, as templates expect. */
 function messageOf(step: ChatStep) {
   if (step.role === "tool") return { role: step.role, content: step.content };
   const { role, content, calls = [] } = step;
@@ -85,7 +85,7 @@ const TRIAL: readonly ChatStep[] = [
 ];
 const TRIAL_TOOLS: readonly WriterTool[] = [{ name: "weather", description: "Of a town." }];
 
-/** Whether the template knew what to do with all of the trial, and writes calls in the form that is read. */
+/** Returns whether the template rendered all of the trial and its calls can be parsed. */
 function supportsCalls(rendered: string): boolean {
   const [before = "", ...calls] = rendered.split(CALL_BEGIN);
   const [call = "", after = ""] = calls.at(-1)?.split(CALL_END) ?? [];

@@ -2,15 +2,14 @@ import { abortable } from "../../core/abortable.ts";
 import type { LlamaContextSequence, SequenceEvaluateOptions, Token, WorkQueue } from "./llama-runtime.ts";
 
 /**
- * Tokens of a prompt that are read at once. Between two such pieces others have their turn, and a signal is heard. How
- * many are read at once shows in the last bits, so every prompt is read in the same pieces, whatever is in a cache.
+ * Tokens per prompt batch; other work and cancellation come between batches. The batch size affects the last bits, so
+ * every prompt is read in the same batches, whatever is cached.
  */
 export const BATCH_TOKENS = 32;
 
-/** How the next token is chosen. */
 export type Sampling = SequenceEvaluateOptions;
 
-/** A sequence while it reads one prompt and writes what follows it. */
+/** One prompt and its reply on a sequence. */
 export class Generation {
   readonly #cached: CachedSequence;
   readonly #queue: WorkQueue;
@@ -24,7 +23,7 @@ export class Generation {
     this.#stop = stop;
   }
 
-  /** The tokens after a prompt, of which only what is new to the sequence is read. Throws the signal's reason at once. */
+  /** Yields the tokens after a prompt, reading only its uncached part. Throws the signal's reason at once. */
   async *tokensAfter(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<Token, void, void> {
     const read = await this.read(prompt);
     const { sequence } = this.#cached;
@@ -37,11 +36,11 @@ export class Generation {
     }
   }
 
-  /** Reads what is new of a prompt, but for what does not fill a piece, and gives how many of its tokens are read then. */
+  /** Reads the uncached whole batches of a prompt; returns the number of tokens read. */
   async read(prompt: readonly Token[]): Promise<number> {
     const cached = this.#cached;
     const { sequence } = cached;
-    // The last token is never in a piece that is kept: what comes after it is asked for with it.
+    // The last token is never cached: its logits are needed.
     const known = commonPrefixLength(cached.read, prompt.slice(0, -1));
     let read = known - (known % BATCH_TOKENS);
     cached.read = prompt.slice(0, read);
@@ -54,13 +53,13 @@ export class Generation {
     return read;
   }
 
-  /** Resolves when llama.cpp has ended what it was at. Never throws. */
+  /** Resolves when llama.cpp is idle. Never throws. */
   async end(): Promise<void> {
     await this.#underWay;
     await this.#generation?.return?.().catch(() => {});
   }
 
-  /** Does one piece of work when it is its turn, and leaves it to itself when the signal aborts. */
+  /** Queues one step; returns early when the signal aborts. */
   #turn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#queue.run(() => {
       this.#stop.throwIfAborted();
@@ -71,16 +70,16 @@ export class Generation {
   }
 }
 
-/** One of llama.cpp's sequences, and what of its cache a prompt may be gone on from. */
+/** A sequence and the reusable part of its cache. */
 export interface CachedSequence {
   readonly sequence: LlamaContextSequence;
-  /** The tokens at its beginning that were read in whole pieces of the size that every prompt is read in. */
+  /** Its first tokens, read in whole batches. */
   read: readonly Token[];
 }
 
 /**
- * The sequences of one context, each with what it has read in its cache. They are lent and never disposed: llama.cpp
- * gives a disposed one's place back late.
+ * The sequences of one context, with their caches. They are never disposed: llama.cpp frees a disposed one's slot
+ * late.
  */
 export class SequencePool {
   readonly #free: CachedSequence[];
@@ -90,7 +89,7 @@ export class SequencePool {
     this.#free = sequences.map((sequence) => ({ sequence, read: [] }));
   }
 
-  /** Lends the free sequence that has read most of these tokens, or the next that is given back: first come, first served. */
+  /** Takes the free sequence with the longest cached prefix, or waits for the next, first come, first served. */
   async take(tokens: readonly Token[], signal: AbortSignal): Promise<CachedSequence> {
     signal.throwIfAborted();
     const best = this.#nearest(tokens);
@@ -122,14 +121,13 @@ export class SequencePool {
     let max = -1;
     for (const [index, { read }] of this.#free.entries()) {
       const shared = commonPrefixLength(read, tokens);
-      // Of equals the one that was given back longest ago: what others have read lives on.
+      // Of equals the least recently used, to keep other caches.
       if (shared > max) [best, max] = [index, shared];
     }
     return best === -1 ? undefined : this.#free.splice(best, 1)[0];
   }
 }
 
-/** How many tokens two lists begin with alike. */
 export function commonPrefixLength(left: readonly Token[], right: readonly Token[]): number {
   const end = Math.min(left.length, right.length);
   let index = 0;

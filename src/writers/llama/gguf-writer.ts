@@ -29,16 +29,16 @@ import {
 } from "./prompt.ts";
 
 export interface GgufWriterOptions extends ModelOptions, PromptOptions {
-  /** For `meta`: who writes. */
+  /** Name in the reply's `meta`. */
   readonly name: string;
   readonly template: PromptTemplate;
 }
 
 /**
- * Writes with a GGUF file in this process, through llama.cpp on the CPU. What every conversation begins with has been read
- * once it is open, so that the first reply does not wait for that.
+ * Opens a writer on a GGUF file, with llama.cpp on the CPU. Reads the common prompt prefix first, so that the first
+ * reply does not wait for it.
  *
- * @throws WriterError when the file cannot be loaded.
+ * @throws WriterError when the file cannot be loaded
  */
 export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
   const { runtime, model, context, close } = await openModel(options);
@@ -61,11 +61,11 @@ class GgufWriter implements Writer {
   readonly #model: LlamaModel;
   readonly #prompt: RenderPrompt;
   readonly #pool: SequencePool;
-  /** Forbids the tag that begins a call, for replies that may make none. */
+  /** Forbids the call tag in replies without calls. */
   readonly #noCall: TokenBias;
   readonly #calling: CallTemplate | null;
   readonly #closed = new AbortController();
-  /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
+  /** Runs one token of one reply at a time unless batched: batching changes the last bits of logits. */
   readonly #queue: WorkQueue;
   readonly #ending = new Set<Promise<unknown>>();
 
@@ -87,7 +87,7 @@ class GgufWriter implements Writer {
     this.#queue = {
       run: (work) =>
         queue.run(() => {
-          // One thread while speech is computed: llama.cpp's threads wait for each other at every layer. +1 for the gate.
+          // One thread while speech is computed, as llama.cpp's threads synchronise at every layer. +1 for the gate.
           runtime.llama.maxThreads = options.isQuiet() ? threads + 1 : 1;
           return work();
         }),
@@ -102,7 +102,7 @@ class GgufWriter implements Writer {
     return this.#calling !== null;
   }
 
-  /** Reads what every prompt begins with into one sequence; those that write beside it read it with their first reply. */
+  /** Reads the common prompt prefix into one sequence; the others read it with their first reply. */
   async begin(): Promise<void> {
     const [one, other] = ["Hello.", "What now?"].map((text) => {
       const history = [{ speaker: "0", text, audio: null }];
@@ -111,7 +111,7 @@ class GgufWriter implements Writer {
     const shared = commonPrefixLength(one!, other!);
     const pieces = shared - (shared % BATCH_TOKENS);
     if (pieces === 0 || pieces > maxPromptTokens(this.#options)) return;
-    // One token more, since the last is never in a piece.
+    // One more token, as the last is never cached.
     const beginning = one!.slice(0, pieces + 1);
     const never = this.#closed.signal;
     const sequence = await this.#pool.take(beginning, never);
@@ -137,7 +137,7 @@ class GgufWriter implements Writer {
       try {
         yield* this.#parts(prompt, generation, dialogue, calls);
       } finally {
-        // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
+        // Not awaited: the sequence is free again once llama.cpp is idle.
         const ended = generation.end().then(() => {
           this.#ending.delete(ended);
           this.#pool.release(sequence);
@@ -157,7 +157,7 @@ class GgufWriter implements Writer {
     }
   }
 
-  /** What is read before a reply, and what finds the calls in it; `null` where none may be made. */
+  /** Renders the prompt and creates the call reader; `null` if no calls are allowed. */
   #begin(dialogue: Dialogue): { readonly prompt: Token[]; readonly calls: CallReader | null } {
     const { history, speaker, toolUse } = dialogue;
     const room = maxPromptTokens(this.#options);
@@ -167,7 +167,7 @@ class GgufWriter implements Writer {
       const plain: RenderDialogue = (newest, options) => this.#plainPrompt(newest, speaker, options);
       return { prompt: promptTokens(plain, dialogue, this.#options, room), calls: null };
     }
-    // A part of the room is for the calls themselves.
+    // Reserves room for the calls.
     const maxTokens = tools.length === 0 ? 0 : Math.min(MAX_CALL_TOKENS, Math.floor(room / 4));
     const calls = tools.length === 0 ? null : new CallReader(this.#model, calling, { ...toolUse, maxTokens });
     const begun = calls?.begun ?? [];
@@ -220,7 +220,7 @@ class GgufWriter implements Writer {
       }
       if (calls?.hasBegun === true) break;
       const longer = this.#model.detokenize(written);
-      // Half a character shows as a replacement until its other bytes are there.
+      // A partial character decodes to U+FFFD until it is complete.
       if (!longer.endsWith("\ufffd")) {
         for (const sentence of sentences.push(longer.slice(text.length))) yield part({ text: sentence });
         text = longer;
@@ -244,7 +244,7 @@ class GgufWriter implements Writer {
     for (const [n, sentence] of rest.entries()) yield part({ text: sentence }, n === rest.length - 1);
   }
 
-  /** Some templates begin a reply with a thought that is open. */
+  /** Some templates open a thought at the end of the prompt. */
   #sentencesAfter(prompt: readonly Token[]): WrittenSentences {
     const [, tag] = OPEN_THOUGHT.exec(this.#model.detokenize(prompt.slice(-8), true)) ?? [];
     return new WrittenSentences(tag?.toLowerCase());
@@ -268,15 +268,15 @@ class GgufWriter implements Writer {
       minP: temperature === 0 ? 0 : 0.1,
       seed: Number(seed & 0xffff_ffffn),
       ...(calls === null && { tokenBias: this.#noCall }),
-      // A call repeats the names that it was given.
+      // Calls repeat given names.
       repeatPenalty: { punishTokens: () => (calls?.hasBegun ? [] : written.slice(-48)), penalty: 1.1 },
     };
   }
 }
 
-/** A model that thinks for longer than this says nothing: the listener is waiting. */
+/** Longer thoughts are cut off: the listener is waiting. */
 const MAX_THOUGHT_TOKENS = 256;
-/** Of a reply's calls, beside its words. */
+/** Limit for a reply's calls. */
 const MAX_CALL_TOKENS = 512;
 const TOO_MANY_TOOLS =
   "the functions take more than half of what the writer's model can read: give fewer of them, describe them in fewer words, or raise writer.contextTokens";

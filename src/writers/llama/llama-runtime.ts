@@ -13,16 +13,16 @@ export type {
 
 type Module = typeof import("node-llama-cpp");
 
-/** llama.cpp, as long as somebody holds it. */
+/** A reference to the shared llama.cpp. */
 export interface LlamaRuntime {
   readonly llama: Llama;
   readonly module: Module;
-  /** The last one to release it frees it. */
+  /** Frees llama.cpp with the last reference. */
   release(): Promise<void>;
 }
 
 /**
- * Loads llama.cpp's build for the CPU; everybody who holds it shares the one. The only file that imports the package.
+ * Loads llama.cpp's CPU build once and shares it. Only this file imports the package.
  *
  * @throws Error if it is not installed or cannot be loaded
  */
@@ -60,7 +60,7 @@ async function load(): Promise<{ module: Module; llama: Llama }> {
     build: "never",
     skipDownload: true,
     logLevel: module.LlamaLogLevel.error,
-    // What llama.cpp has to say of a broken file reaches the caller as an error.
+    // Errors reach the caller.
     logger: () => {},
   });
   return { module, llama };
@@ -72,7 +72,7 @@ async function releaseShared(): Promise<void> {
   const loaded = shared;
   shared = null;
   const { llama } = await loaded.catch(() => ({ llama: null }));
-  // Now and then it waits for ever for the remains of a file that could not be loaded: those end with the program.
+  // After a failed load, disposal sometimes never ends.
   const ended = new AbortController();
   const late = sleep(MAX_DISPOSAL_MS, undefined, { signal: ended.signal }).catch(() => {});
   await Promise.race([llama?.dispose(), late]).finally(() => ended.abort());
@@ -81,18 +81,17 @@ async function releaseShared(): Promise<void> {
 const MAX_DISPOSAL_MS = 3_000;
 
 /**
- * How every model is loaded. Read and not mapped: where llama.cpp lays the weights out anew for the processor (AMX, and
- * some formats on any), a mapped file would stay in memory beside them.
+ * Load options of every model. Not mapped: where llama.cpp repacks weights (AMX, some formats), the mapping would
+ * stay in memory as well.
  */
 export const LOAD_OPTIONS = { gpuLayers: 0, useMmap: false } as const;
 
-/** In which order the pieces of work of several replies run. */
 export interface WorkQueue {
-  /** Runs `work` when it is its turn; what the work before it came to does not matter. */
+  /** Runs `work` in its turn, even if earlier work failed. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Lets one piece of work run at a time, in the order in which they came. */
+/** Runs work one at a time, in order. */
 export class SerialQueue implements WorkQueue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -103,23 +102,22 @@ export class SerialQueue implements WorkQueue {
   }
 }
 
-/** Lets everything run as it comes: llama.cpp puts into one batch what comes at one time. */
+/** Runs everything at once: llama.cpp batches concurrent work. */
 export class ParallelQueue implements WorkQueue {
   run<T>(work: () => Promise<T>): Promise<T> {
     return Promise.resolve().then(work);
   }
 }
 
-/** What node-llama-cpp 3.21 keeps for its estimates. None of it is promised: what is not there is not let go of. */
+/** Private members of node-llama-cpp 3.21, which may be missing. */
 interface Estimates {
   readonly _simulationSession?: { dispose?(): Promise<void> };
   readonly _addonMetadata?: { dispose?(): void };
 }
 
 /**
- * Lets go of what node-llama-cpp would keep beside a model for as long as the model is there. To estimate what a context
- * will take it loads the model once more, without its weights and with its vocabulary, which of a small model is the
- * larger part. Once this was called, its plain formula is used for that. To be called before a context is made.
+ * Frees what node-llama-cpp keeps for its context estimates: a second load of the model without weights but with its
+ * vocabulary, most of a small model. Afterwards its plain formula is used. Call before creating a context.
  */
 export async function freeEstimates({ fileInsights }: LlamaModel): Promise<void> {
   const { _simulationSession, _addonMetadata } = fileInsights as unknown as Estimates;
@@ -127,10 +125,7 @@ export async function freeEstimates({ fileInsights }: LlamaModel): Promise<void>
   _addonMetadata?.dispose?.();
 }
 
-/**
- * Empties the lists of tokens that node-llama-cpp read out of the file beside llama.cpp's own. To be called once there is
- * a context.
- */
+/** Frees node-llama-cpp's copy of the vocabulary. Call after creating a context. */
 export function freeVocabularyCopy({ fileInfo }: LlamaModel): void {
   const lists: Partial<Record<string, unknown>> = fileInfo.metadata.tokenizer?.ggml ?? {};
   for (const name of ["tokens", "merges", "token_type", "scores"]) {

@@ -10,7 +10,6 @@ import {
   openLlama,
 } from "./llama-runtime.ts";
 
-/** A model that is loaded, and the memory for what it reads and writes. */
 interface OpenModel {
   readonly runtime: LlamaRuntime;
   readonly model: LlamaModel;
@@ -18,7 +17,7 @@ interface OpenModel {
   close(): Promise<void>;
 }
 
-/** @throws WriterError when the file cannot be loaded, or there is too little memory for it. */
+/** @throws WriterError when the file cannot be loaded or memory is too small */
 export async function openModel(options: ModelOptions): Promise<OpenModel> {
   const runtime = await openLlama().catch((error: Error) => {
     throw new WriterError(error.message, { cause: error });
@@ -41,21 +40,21 @@ export async function openModel(options: ModelOptions): Promise<OpenModel> {
 
 export interface ModelOptions {
   readonly modelPath: string;
-  /** Threads at most; 0 is one for each core that computes, but one. */
+  /** Maximum of threads; 0: one per compute core, minus one. */
   readonly threads: number;
-  /** Whether no speech is computed just now. While some is, one thread computes, and speech has the other cores. */
+  /** Whether no speech is being computed; otherwise one thread is used. */
   readonly isQuiet: () => boolean;
-  /** Tokens that the model can hold of one conversation, its own reply included. */
+  /** Context length per conversation, reply included. */
   readonly contextTokens: number;
-  /** Replies that may be written at once; more wait. */
+  /** Concurrent replies; more wait. */
   readonly sequences: number;
-  /** Whether replies that are written at once are computed together: faster, but the last bits of each depend on all. */
+  /** Whether concurrent replies are batched: faster, but their last bits depend on one another. */
   readonly isBatched: boolean;
-  /** Bytes of memory that are free, where what will not fit is to be refused; `null` lets everything be tried. */
+  /** Returns free memory, to refuse models that do not fit; `null` skips the check. */
   readonly freeBytes: (() => number) | null;
 }
 
-/** @throws WriterError; its cause names the file, and the model's architecture where that can be read. */
+/** @throws WriterError; its cause names the file and, if readable, the architecture */
 async function loadModel({ llama, module }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
   try {
     return await llama.loadModel({ modelPath, ...LOAD_OPTIONS });
@@ -75,12 +74,12 @@ async function architectureOf(module: LlamaRuntime["module"], modelPath: string)
   return info?.metadata.general.architecture ?? null;
 }
 
-/** The most threads that a model may take. Cores that share what computes count once. */
+/** Returns the maximum of threads, hyper-threads not counted. */
 export function maxThreads({ llama }: LlamaRuntime, { threads }: Pick<ModelOptions, "threads">): number {
   return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores) - 1);
 }
 
-/** A model's context. @throws WriterError; its cause names the file. */
+/** @throws WriterError; its cause names the file */
 async function createContext(
   runtime: LlamaRuntime,
   model: LlamaModel,
@@ -88,7 +87,7 @@ async function createContext(
 ): Promise<LlamaContext> {
   const { sequences, contextTokens, isBatched } = options;
   const threads = maxThreads(runtime, options);
-  // A context never takes more than there might be when it is made.
+  // A context cannot raise its thread count later.
   runtime.llama.maxThreads = Math.max(runtime.llama.maxThreads, threads);
   try {
     return await model.createContext({
@@ -105,16 +104,16 @@ async function createContext(
   }
 }
 
-/** Bytes of memory that this process may still take, of what the machine has and of what it was given. */
+/** Returns free memory within the machine's and the container's limits. */
 export function freeMemoryBytes(): number {
   return Math.min(freemem(), process.availableMemory?.() ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Refuses what will not fit: a file and the context beside it, as llama.cpp lays them out. The file is only begun to be
- * read. What cannot be estimated is let through, for loading it to say what is wrong.
+ * Rejects a model and context that do not fit, by llama.cpp's estimate from the file's header. Estimation errors are
+ * ignored; loading reports them.
  *
- * @throws WriterError; its cause has both figures.
+ * @throws WriterError; its cause has both figures
  */
 async function requireMemory(
   { llama, module }: LlamaRuntime,

@@ -3,19 +3,19 @@ import { type Dialogue, WriterError } from "../../core/writer.ts";
 import { appendInstructions, type ChatMessage, type MessageOptions } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
-/** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
+/** Renders messages as the tokens before the assistant's reply. Text cannot forge a role. */
 export type RenderPrompt = (messages: readonly ChatMessage[]) => Token[];
 
 /**
- * How messages become a prompt: by the template in the model's file (`own`), as ChatML, or as ChatML whose reply begins
- * with an empty thought, as reasoning models' templates do when thinking is off.
+ * Prompt format: the file's own template, ChatML, or ChatML with an empty thought, as reasoning models use with
+ * thinking off.
  */
 export type PromptTemplate = "own" | "chatml" | "chatml-unthinking";
 
 /**
- * The prompt that a template makes.
+ * Creates and tries out the renderer of a template.
  *
- * @throws WriterError when the file's own is none; its cause names the file where there is none at all.
+ * @throws WriterError when the file's template is missing or unusable; the cause names the file
  */
 export function createPromptRenderer(
   template: PromptTemplate,
@@ -35,7 +35,7 @@ export function createPromptRenderer(
   }
   try {
     const prompt = rendererOf(template, model, runtime);
-    // Some say only when they are used that they cannot be.
+    // Some templates fail only when used.
     prompt(TRIAL);
     return prompt;
   } catch (cause) {
@@ -45,27 +45,25 @@ export function createPromptRenderer(
   }
 }
 
-/** What of a dialogue is read. */
 export interface PromptOptions {
-  /** A request's instructions are read after it. */
+  /** Precedes a request's instructions. */
   readonly systemPrompt: string;
-  /** How much of the conversation is read. */
+  /** Limits of the history. */
   readonly window: WindowOptions;
-  /** Tokens that the model can hold of one conversation, its own reply included. */
+  /** Context length per conversation, reply included. */
   readonly contextTokens: number;
-  /** Of a reply. */
+  /** Limit of a reply. */
   readonly maxTokens: number;
 }
 
-/** The tokens that there is room for in a prompt. */
 export function maxPromptTokens({ contextTokens, maxTokens }: PromptOptions): number {
   return contextTokens - maxTokens - 8;
 }
 
-/** How much of a dialogue is read: its newest turns, and of those as much as the options say. */
+/** Renders the newest turns of a dialogue. */
 export type RenderDialogue = (newest: readonly Turn[], options: MessageOptions) => Token[];
 
-/** The tokens of a dialogue: as much of it as fits into `room`. */
+/** Renders as much of a dialogue as fits into `room` tokens. */
 export function promptTokens(
   prompt: RenderDialogue,
   { history, instructions }: Dialogue,
@@ -73,10 +71,10 @@ export function promptTokens(
   room: number,
 ): Token[] {
   const newest = historyWindow(history, window);
-  // A token is a character at least; what is odder than words is tried again, shorter.
+  // A token has at least one character; unusual text is retried with less history.
   for (let share = 1; ; share /= 2) {
     const historyChars = Math.max(MIN_CHARS, Math.floor(window.maxChars * share));
-    // Instructions are short, and cut only where hardly any history is left.
+    // Instructions are cut only when hardly any history is left.
     const kept = instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
     const tokens = prompt(newest, {
       systemPrompt: appendInstructions(systemPrompt, kept),
@@ -88,7 +86,7 @@ export function promptTokens(
 
 const MIN_CHARS = 16;
 const MIN_SHARE = 2 ** -10;
-/** Eight times as many code units as any have. */
+/** Eight times the longest instructions. */
 const MAX_INSTRUCTIONS_CHARS = 32_000;
 
 const TRIAL: readonly ChatMessage[] = [
@@ -109,10 +107,7 @@ function rendererOf(template: PromptTemplate, model: LlamaModel, runtime: LlamaR
   }
 }
 
-/**
- * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`). `begun` is the text that the
- * reply starts with; its tags become single tokens.
- */
+/** Renders ChatML. `begun` starts the reply; its tags become single tokens. */
 function chatMl(model: LlamaModel, begun = ""): RenderPrompt {
   const start = model.tokenize("<|im_start|>", true);
   const end = model.tokenize("<|im_end|>", true);
@@ -131,7 +126,6 @@ function chatMl(model: LlamaModel, begun = ""): RenderPrompt {
   ];
 }
 
-/** The chat template that the model's file carries; `null` for none. */
 function ownTemplate({ fileInfo }: LlamaModel): string | null {
   const template = fileInfo.metadata.tokenizer?.chat_template;
   return template === undefined || template.trim() === "" ? null : template;
@@ -146,7 +140,7 @@ function byOwnTemplate(model: LlamaModel, runtime: LlamaRuntime): RenderPrompt {
 
 const THINKING = /enable_thinking|<think>/;
 
-/** A template that asks whether to think is told not to: nobody hears a thought, and everybody waits for it. */
+/** Disables thinking: thoughts are not spoken and delay the reply. */
 function withoutThinking(template: string, model: LlamaModel, { module }: LlamaRuntime): RenderPrompt {
   const wrapper = new module.JinjaTemplateChatWrapper({
     template,
@@ -164,7 +158,7 @@ function byChatWrapper(model: LlamaModel, { module }: LlamaRuntime): RenderPromp
     fallbackToOtherWrappersOnJinjaError: false,
   });
   return (messages) => {
-    // The open reply is an empty one at the end.
+    // An empty response opens the reply.
     const chatHistory = [...chatItems(messages), { type: "model" as const, response: [""] }];
     return wrapper.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
   };
@@ -177,16 +171,13 @@ function chatItems(messages: readonly ChatMessage[]) {
 }
 
 interface WindowOptions {
-  /** Characters of text that are kept at most; the newest turn always is. */
+  /** Maximum of characters; the newest turn is always kept. */
   readonly maxChars: number;
-  /** The window moves on by so many characters at once, and not with every turn. */
+  /** Characters dropped at a time. */
   readonly stepChars: number;
 }
 
-/**
- * The newest turns of a history. As a conversation grows the window's start stays where it is for a few turns, so that
- * a language model need not read again what it has in its cache.
- */
+/** Returns the newest turns. The start moves in steps, so that a model's cache stays valid for several turns. */
 export function historyWindow(
   history: readonly Turn[],
   { maxChars, stepChars }: WindowOptions,

@@ -10,7 +10,7 @@ import {
   type Token,
 } from "./llama-runtime.ts";
 
-/** A sentence encoder of BERT's shape in a GGUF file. Calls take turns, a window each. */
+/** A BERT-like sentence encoder in a GGUF file; calls are queued. */
 export class SentenceEncoder {
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
@@ -24,7 +24,7 @@ export class SentenceEncoder {
     this.#context = context;
   }
 
-  /** Takes over `runtime`, also when it fails. @throws Error when the file is none that llama.cpp can load. */
+  /** Takes ownership of `runtime`, even on failure. @throws Error when the file cannot be loaded */
   static async open(runtime: LlamaRuntime, modelPath: string): Promise<SentenceEncoder> {
     let model: LlamaModel | null = null;
     try {
@@ -44,7 +44,7 @@ export class SentenceEncoder {
     }
   }
 
-  /** A text's tokens. As text, what people write can never be one of the encoder's own marks. */
+  /** Tokenises text; special tokens in it stay text. */
   tokensOf(text: string): Token[] {
     const { bos, eos } = this.#model.tokens;
     return this.#model
@@ -52,7 +52,7 @@ export class SentenceEncoder {
       .filter((token) => token !== bos && token !== eos);
   }
 
-  /** The vector of up to 126 tokens, of any length but 0. Throws the signal's reason when it aborts before its turn. */
+  /** Embeds up to 126 tokens, but not 0. Throws the signal's reason if it aborts while queued. */
   async vectorOf(tokens: readonly Token[], stop: AbortSignal): Promise<readonly number[]> {
     const { bos, eos } = this.#model.tokens;
     const input = [...(bos === null ? [] : [bos]), ...tokens, ...(eos === null ? [] : [eos])];
@@ -63,14 +63,14 @@ export class SentenceEncoder {
     return vector;
   }
 
-  /** The direction of a text's meaning, of length 1. Of a long text, its end counts. */
+  /** Embeds a text, or the end of a long one, as a unit vector. */
   async unitVectorOf(text: string, stop: AbortSignal): Promise<Float32Array> {
     const vector = await this.vectorOf(this.tokensOf(text).slice(-MAX_TEXT_TOKENS), stop);
     const length = Math.hypot(...vector) || 1;
     return Float32Array.from(vector, (value) => value / length);
   }
 
-  /** Frees it when what has begun is over. */
+  /** Frees it after the current call. */
   close(): Promise<void> {
     this.#freed ??= this.#free();
     return this.#freed;
@@ -84,13 +84,13 @@ export class SentenceEncoder {
   }
 }
 
-/** What is read at once, its beginning and its end included. */
+/** Context of the encoder, special tokens included. */
 const MAX_TOKENS = 128;
 const MAX_TEXT_TOKENS = MAX_TOKENS - 2;
 
 const SECRET = randomBytes(32);
 
-/** Returns a cache key for what somebody said. It reveals nothing of the text, not even to a guess. */
+/** Returns a cache key that does not reveal the text, even to guessing. */
 export function cacheKey(text: string): string {
   return createHmac("sha256", SECRET).update(text).digest("base64");
 }

@@ -1,8 +1,8 @@
 import { convert, type MeasureUnit, numberIn, unitOf } from "./quantities.ts";
 
 /**
- * Works out what is asked of numbers and units: conversions, sums, percentages, days of a month. `null` unless the whole
- * question is understood.
+ * Answers questions about numbers and units: conversions, arithmetic, percentages, days of a month. Returns `null`
+ * unless the whole question is understood.
  */
 export function answerSum(question: string): string | null {
   if (question.length > MAX_CHARACTERS) return null;
@@ -19,7 +19,7 @@ export function answerSum(question: string): string | null {
   return answer === null ? null : answer.charAt(0).toUpperCase() + answer.slice(1);
 }
 
-/** Who asks for one sum uses few words; what is longer would only take long to take apart. */
+/** Sums are short; longer text only costs parsing time. */
 const MAX_CHARACTERS = 200;
 
 const POLITE_BEFORE =
@@ -74,7 +74,7 @@ function conversion(asked: string): string | null {
   return null;
 }
 
-/** A count and a unit, wherever the one ends and the other begins. */
+/** Yields each split into a count and a unit. */
 function* amounts(text: string): Generator<[number, MeasureUnit]> {
   const words = text.replace(/(\d)(?=[a-z°])/, "$1 ").split(" ");
   for (let cut = 1; cut < words.length; cut++) {
@@ -104,7 +104,7 @@ function sum(asked: string, isAsked: boolean): string | null {
   if (bare === asked && !isSum) return null;
   if (isDateOrNumber(bare)) return null;
   const value = amountOf(bare.replace(/ ?(?:\bis|\bequals|=)$/, ""), 0);
-  // A single fraction is a sum if it comes out even: "What is 9/11?" asks about a date.
+  // "What is 9/11?" asks about a date; a lone fraction counts only if it is a whole number.
   const isAlone =
     numberIn(bare) !== null && !bare.includes(" / ") && !(bare.includes("/") && Number.isInteger(value));
   if (value === null || isAlone) return null;
@@ -112,19 +112,19 @@ function sum(asked: string, isAsked: boolean): string | null {
   return isSayable(value) ? `That's ${about(value)}${figures(roundForSpeech(value))}.` : null;
 }
 
-/** Figures with strokes and no space between: mostly a date, a score, a telephone number, 24-7. */
+/** Returns whether figures look like a date, score, phone number or 24-7. */
 function isDateOrNumber(text: string): boolean {
   if (/\d[-/]\d+[-/]\d/.test(text)) return true;
   const [, from, to] = /(\d+)-(\d+)/.exec(text) ?? [];
   return text === "24-7" || (from !== undefined && Number(from) < Number(to));
 }
 
-/** Whether a value is exact, and short enough to be listened to. */
+/** Returns whether a value is exact and short enough to say. */
 function isSayable(value: number): boolean {
   return value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < Number.MAX_SAFE_INTEGER);
 }
 
-/** Operators from the loosest to the tightest; those of one row from the left. */
+/** Operators by increasing precedence; left-associative within a row. */
 const OPERATORS: readonly (readonly (readonly [RegExp, (a: number, b: number) => number])[])[] = [
   [
     [/ (?:plus|added to|\+) /, (a, b) => a + b],
@@ -136,12 +136,12 @@ const OPERATORS: readonly (readonly (readonly [RegExp, (a: number, b: number) =>
   ],
 ];
 
-/** What comes of dividing by zero is no number; nothing else makes one. */
+/** Division by zero gives NaN; nothing else does. */
 function quotient(a: number, b: number): number {
   return b === 0 ? Number.NaN : a / b;
 }
 
-/** What two amounts make, in the order of their mention. */
+/** Expressions of two amounts. */
 const PERCENTAGES: readonly (readonly [RegExp, (a: number, b: number) => number])[] = [
   [/^(.+?) ?(?:%|percent|per cent) of (.+)$/, (a, b) => (a * b) / 100],
   [/^(.+?) ?(?:%|percent|per cent) off (.+)$/, (a, b) => b - (a * b) / 100],
@@ -165,7 +165,7 @@ function amountOf(text: string, depth: number): number | null {
   const spaced = text
     .replaceAll(/(?<=\d) ?([x×*+÷/^−]) ?(?=[\d.])/g, " $1 ")
     .replaceAll(/(?<=\d) ?- ?(?=\d)/g, " - ");
-  // "One and one", where both are plain: "ten minus two and a half" is no sum of three.
+  // Only for plain numbers: "ten minus two and a half" has two terms.
   const [first, second, ...others] = spaced.split(" and ");
   if (depth === 0 && second !== undefined && others.length === 0) {
     const [a, b] = [numberIn(first ?? ""), numberIn(second)];
@@ -198,7 +198,7 @@ function amountOf(text: string, depth: number): number | null {
     const value = inner === undefined ? null : amountOf(inner, depth + 1);
     if (value !== null) return finiteOrNull(apply(value));
   }
-  // A power of a power, and of what is below zero, is read in two ways.
+  // Nested powers and negative bases are ambiguous.
   const power =
     /^([\d.,]+|[a-z -]+?) (?:to the power of|\^|to the(?= \d+th\b)) (.+?)(?:th(?: power)?)?$/.exec(spaced);
   const [base, exponent] = [numberIn(power?.[1] ?? ""), numberIn(power?.[2] ?? "")];
@@ -216,15 +216,15 @@ function combine(
   return a === null || b === null ? null : finiteOrNull(apply(a, b));
 }
 
-/** What is too large is not known; {@link quotient} says what is no number. */
+/** Infinity becomes `null`; NaN stays for {@link quotient}. */
 function finiteOrNull(value: number): number | null {
   return Math.abs(value) === Number.POSITIVE_INFINITY ? null : value;
 }
 
-/** To as many places as somebody would say aloud. */
+/** Rounds to as many places as people say. */
 function roundForSpeech(value: number): number {
   if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value) || 0;
-  // As with money.
+  // Money.
   if (Math.abs(value * 100 - Math.round(value * 100)) < 1e-7) return Number(value.toFixed(2));
   return Number(value.toPrecision(Math.abs(value) >= 100 ? Math.ceil(Math.log10(Math.abs(value))) + 1 : 3));
 }

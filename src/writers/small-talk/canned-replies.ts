@@ -4,79 +4,77 @@ import { gunzipSync } from "node:zlib";
 import { WriterError } from "../../core/writer.ts";
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
 
-/** The replies that come with the package. */
+/** Files of the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
 export const ENCODER_FILE = "encoder.gguf";
 export const INDEX_FILE = "replies.json";
 export const MATRICES_FILE = "replies.bin";
 export const TEXTS_FILE = "replies.txt.gz";
 
-/** Whether what is told is a sorrow, a joy or neither. */
+/** Whether a turn is bad, neutral or good news. */
 export type Polarity = "bad" | "plain" | "good";
 
-/** A kind of turn. */
 export interface DialogueAct {
   readonly name: string;
   /**
-   * `form`: answered by a line before anything is looked for; `line`: where nothing was found; `told`: the same,
-   * and never where something is query; `none`: never.
+   * When its lines are used. `form`: before retrieval; `line`: after retrieval failed; `told`: the same, but not for
+   * questions; `none`: never.
    */
   readonly answered: "form" | "line" | "told" | "none";
   readonly polarity: Polarity;
-  /** How sure the head must be for a line, 0 to 1. */
+  /** Minimum probability for a line. */
   readonly least: number;
-  /** Replies of which each fits every turn of the kind; empty for `none`. */
+  /** Replies that fit every turn of this act; empty for `none`. */
   readonly lines: readonly string[];
 }
 
-/** What sort of answer a turn wants, whatever it is about. */
+/** The kind of response that a turn wants, whatever its subject. */
 export interface Tone {
   readonly name: string;
   readonly polarity: Polarity;
-  /** Other tones in which its lines do mostly, too. */
+  /** Names of other tones whose turns its lines mostly fit. */
   readonly fits: readonly string[];
-  /** Replies of which each fits anything that is told in this tone; none where it is a question or a farewell. */
+  /** Replies that fit any statement of this tone; empty for questions and farewells. */
   readonly lines: readonly string[];
 }
 
-/** A reply of an authored conversation. */
+/** A reply from an authored conversation. */
 export interface BankReply {
   readonly reply: string;
-  /** Stems that the reply takes up of its own conversation: an answer may name them only where they were said, too. */
+  /** Stems that the reply takes from its conversation; all must have occurred in the new one. */
   readonly contextWords: readonly string[];
-  /** Of the turn that it answered: an index into the book's tones. */
+  /** Tone of the turn that it answered, an index into `tones`. */
   readonly tone: number;
-  /** Said by a character of a scene, of whom a body and a past may be told. */
+  /** Whether a role-play character says it, who may have a body and a past. */
   readonly isInRole: boolean;
-  /** Whether it answers a question or a request: to those, what was said to something told is beside the point. */
+  /** Whether it answers a question or request, not a statement. */
   readonly isAnswer: boolean;
 }
 
-/** Entries by number; a list is one, too. */
+/** Replies by index; an array qualifies. */
 export interface ReplyBank {
   readonly length: number;
   at(index: number): BankReply | undefined;
 }
 
-/** Lines that ask to hear more, whatever is told. */
+/** Returns lines that invite the user to go on. */
 export function neutralLines({ tones }: CannedReplies): readonly string[] {
   return tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
 }
 
 const NEUTRAL = "plain";
 
-/** All that small talk is made of. */
 export interface CannedReplies {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
   readonly acts: readonly DialogueAct[];
   readonly tones: readonly Tone[];
-  /** Lines that admit that the answer to a question is not known. */
+  /** Lines that admit not knowing an answer. */
   readonly unknown: readonly string[];
   readonly bank: ReplyBank;
   readonly matrices: ReplyMatrices;
 }
 
-/** `width` is the encoder's, `rank` that of the bank's vectors. Matrices are row by row. */
+/** Row-major matrices; `width` is the encoder's, `rank` that of the bank's vectors. */
 export interface ReplyMatrices {
   /** `acts.length` rows of `width`. */
   readonly actWeights: Float32Array;
@@ -84,16 +82,16 @@ export interface ReplyMatrices {
   /** `tones.length` rows of `width`. */
   readonly toneWeights: Float32Array;
   readonly toneBiases: Float32Array;
-  /** `rank` rows of `width`: what turns an encoder's vector into one of the bank's. */
+  /** `rank` rows of `width`: projects encoder vectors to the bank's. */
   readonly projection: Float32Array;
-  /** `bank.length` rows of `rank`: the turn that each reply answered, of length 127. */
+  /** `bank.length` rows of `rank`: the turns that were answered, of length 127. */
   readonly newest: Int8Array;
-  /** For each reply the row in `previousVectors` of what was said before that turn, -1 where nothing was. */
+  /** Per reply, the row in `previousVectors` of the turn before; -1 without one. */
   readonly previous: Int32Array;
   readonly previousVectors: Int8Array;
 }
 
-/** Order of the matrices in their file. */
+/** Matrices in file order. */
 export const MATRICES = [
   ["actWeights", Float32Array],
   ["actBiases", Float32Array],
@@ -111,15 +109,11 @@ export interface IndexFile {
   readonly tones: readonly Tone[];
   readonly unknown: CannedReplies["unknown"];
   readonly sha256: { readonly numbers: string; readonly texts: string };
-  /** How many matrices each matrix has. */
+  /** Length of each matrix. */
   readonly lengths: Readonly<Record<keyof ReplyMatrices, number>>;
 }
 
-/**
- * Reads the replies.
- *
- * @throws WriterError, naming the file and the remedy, when one is missing or is not as it was written.
- */
+/** @throws WriterError naming the file and the remedy when one is missing or changed */
 export async function readCannedReplies(dir: string = REPLIES_DIR): Promise<CannedReplies> {
   const index = await readPackagedJson(join(dir, INDEX_FILE), fileFailure(INDEX_FILE), isComplete);
   const [bytes, packed] = await Promise.all([
@@ -137,17 +131,16 @@ export async function readCannedReplies(dir: string = REPLIES_DIR): Promise<Cann
   return { encoder, acts, tones, unknown, bank, matrices: matrices as unknown as ReplyMatrices };
 }
 
-/** A file of the replies cannot be used: says which, and what to do. */
+/** Creates the error for an unusable file. */
 export function repliesError(file: string, what: string, cause?: unknown): WriterError {
   return new WriterError(`the embedded writer's replies/${file} ${what}: install antiphon again`, { cause });
 }
 
-/** What makes the errors of a file of the replies. */
 function fileFailure(file: string): FileFailure {
   return (what, cause) => repliesError(file, what, cause);
 }
 
-/** The bytes of a file, which have that SHA-256, beginning where matrices of four bytes may begin. */
+/** Reads and verifies a file, aligned to four bytes. */
 async function readVerified(dir: string, file: string, expected: string): Promise<Uint8Array> {
   const bytes = await readPackaged(join(dir, file), fileFailure(file));
   if (sha256(bytes) !== expected) throw repliesError(file, "is damaged");
@@ -166,10 +159,10 @@ function isComplete({ encoder, acts, tones, unknown, lengths }: IndexFile): bool
   );
 }
 
-/** Entries as their text, an entry a line: tens of thousands, of which a turn looks at a few. */
+/** Replies as text, one per line: tens of thousands, of which a turn reads a few. */
 class PackedBank implements ReplyBank {
   readonly #text: Buffer;
-  /** Where each line begins, and where one after the last would. */
+  /** Start of each line, then of one past the last. */
   readonly #starts: Uint32Array;
 
   constructor(text: Buffer) {
@@ -204,26 +197,24 @@ function parseReply(line: string): BankReply {
   };
 }
 
-/** A reply of another conversation. */
 export interface RetrievedReply {
   readonly entry: BankReply;
-  /** Cosine of the turn that it answered and the newest one. */
+  /** Cosine of the answered turn and the newest one. */
   readonly similarity: number;
-  /** Whether nothing was said before the turn that it answered. */
+  /** Whether the answered turn opened its conversation. */
   readonly isOpening: boolean;
 }
 
-/** Weight of the turn before the newest, whose own is 1. */
+/** Weight of the previous turn; the newest has 1. */
 const PREVIOUS_WEIGHT = 0.4;
-/** Replies that are returned. */
+/** Replies returned. */
 const CANDIDATES = 32;
 
 /**
- * Returns the replies whose own turns are nearest to the newest one and the one before it, the best first; of equals, the one
- * that stands first in the bank.
+ * Returns the replies whose own turns are nearest to the newest and previous turns, best first, then by index.
  *
- * @param newest a vector of the encoder's width and length 1
- * @param previous the same of the turn before, or `null` if there is none
+ * @param newest unit vector of the encoder's width
+ * @param previous the same, or `null`
  */
 export function nearestReplies(
   bank: ReplyBank,
@@ -257,10 +248,10 @@ export function nearestReplies(
   });
 }
 
-/** Mean cosine of two unrelated turns, about: a reply without a turn before it is neither nearer nor further for that. */
+/** Mean cosine of unrelated turns, so that a missing previous turn is neutral. */
 const NO_CONTEXT_SIMILARITY = 0.15;
 
-/** Projects a vector to the rank of the bank, scaled to length 127 and rounded to whole matrices. */
+/** Projects a vector to the bank's rank, scaled to length 127 and rounded. */
 export function projected(projection: Float32Array, vector: Float32Array): Int8Array {
   const rank = projection.length / vector.length;
   const values = new Float64Array(rank);

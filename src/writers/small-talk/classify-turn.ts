@@ -1,17 +1,16 @@
 import type { CannedReplies, DialogueAct } from "./canned-replies.ts";
 
-/** What kind of turn something is, and in which tone. */
 export interface TurnClassification {
   readonly act: DialogueAct;
-  /** Of the act, 0 to 1. */
+  /** Probability of the act. */
   readonly probability: number;
-  /** Probability of each tone, in the book's order. */
+  /** Probability of each tone, in order. */
   readonly tones: readonly number[];
 }
 
 /**
- * Guesses the kind of a turn from vectors of length 1: its own, and perhaps its last sentence's. Their odds are averaged. The
- * tone is that of the whole turn.
+ * Classifies a turn from unit vectors: its own and optionally its last sentence's, whose act probabilities are
+ * averaged. The tone is that of the whole turn.
  */
 export function classifyTurn(
   { acts, matrices }: Pick<CannedReplies, "acts" | "matrices">,
@@ -37,7 +36,7 @@ function meanProbabilities(
   return Array.from(biases, (_, n) => each.reduce((sum, odds) => sum + (odds[n] ?? 0), 0) / each.length);
 }
 
-/** Returns the probabilities of a linear head's classes (softmax). */
+/** Applies a linear head with softmax. */
 function softmax(weights: Float32Array, biases: Float32Array, vector: Float32Array): Float64Array {
   const odds = new Float64Array(biases.length);
   let max = Number.NEGATIVE_INFINITY;
@@ -57,9 +56,9 @@ function softmax(weights: Float32Array, biases: Float32Array, vector: Float32Arr
   return odds.map((odd) => odd / total);
 }
 
-/** Forms of turns and the kinds that they tell, whatever the turn is about. The first that fits counts. */
+/** Acts recognised by pattern, whatever the subject; the first match counts. */
 const ACT_PATTERNS: readonly (readonly [act: string, form: RegExp])[] = [
-  // "Hmmmm" is no slip of the fingers, nor is Dallas.
+  // Spares "Hmmmm" and Dallas.
   [
     "garbled",
     /^[\W_]*$|^(?!.*(.)\1\1)(?:(?![aeiouy])[a-z]){5,}$|^(?=.*(?:asdf|sdfg|fghj|hjkl|jkl;))[asdfghjkl;\s]+$/,
@@ -102,24 +101,24 @@ const ACT_PATTERNS: readonly (readonly [act: string, form: RegExp])[] = [
   ],
 ];
 
-/** Returns the kind of a turn if its form alone tells it, else `null`. */
+/** Returns the act of the first matching pattern, or `null`. */
 export function matchAct(turn: string): string | null {
   const text = turn.toLowerCase().replaceAll("’", "'").trim();
   return ACT_PATTERNS.find(([, form]) => form.test(text))?.[0] ?? null;
 }
 
-/** Tells whether a turn asks for something. Transcribed speech may have no question mark. */
+/** Returns whether a turn asks for something. Transcribed speech may lack a question mark. */
 export function isQuestion(turn: string | null): boolean {
   return QUESTION.test(turn ?? "");
 }
 
-/** Tells whether a turn is phrased as its kind is: as a question, or as none. */
+/** Returns whether a turn is a question, or none, as its act requires. */
 export function hasSentenceTypeOf(
   { name, answered }: { readonly name: string; readonly answered: string },
   turn: string | null,
 ): boolean {
   const asked = isQuestion(turn);
-  // "Is he okay?" does not ask the writer about itself.
+  // "Is he okay?" does not ask about the writer.
   if (QUESTION_ACTS.has(name) && THIRD_PERSON.test(turn ?? "")) return false;
   return QUESTION_ACTS.has(name) ? asked : answered !== "told" || !asked;
 }
@@ -133,7 +132,7 @@ const QUESTION = new RegExp(
   "i",
 );
 const THIRD_PERSON = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
-/** Kinds that are always questions. */
+/** Acts that are always questions. */
 const QUESTION_ACTS: ReadonlySet<string> = new Set(
   "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
     " ",

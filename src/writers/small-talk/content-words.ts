@@ -1,5 +1,5 @@
 import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
-import { sentencesOf } from "../../text/sentences/sentence-cutter.ts"; /** Returns the content words of a text as crude stems: enough to tell whether two texts speak of the same things. */
+import { sentencesOf } from "../../text/sentences/sentence-cutter.ts"; /** Returns a text's content words, crudely stemmed: enough to compare subjects. */
 export function contentWords(text: string): Set<string> {
   const words =
     text
@@ -10,29 +10,29 @@ export function contentWords(text: string): Set<string> {
 }
 
 /**
- * Returns the stems that a reply shares with the turns that it was written for. A found reply fails mostly because it names
- * what only its own conversation had: a cousin, Friday, a name. So the new conversation must have all of them.
+ * Returns the stems that a reply shares with its own conversation. Most retrieved replies fail by naming what only
+ * that had (a cousin, Friday, a name), so the new conversation must have them all.
  */
 export function wordsFromContext(reply: string, turns: readonly string[]): string[] {
   const heard = contentWords(turns.join(" "));
   return [...contentWords(reply)].filter((word) => heard.has(word));
 }
 
-/** Returns the numbers, days and months of a reply: they were true of the turn that it was written for. */
+/** Returns the numbers, days and months of a reply, which are true only in its own conversation. */
 export function datesAndNumbers(reply: string): string[] {
   return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
 }
 
-/** Tells whether a reply has a name, a number or a day in it that was not said. */
+/** Returns whether a reply has a name, number or day that was not said. */
 export function namesSomethingNew(reply: string, said: ReadonlySet<string>): boolean {
   const names = [...reply.matchAll(NAME)].flatMap(([name]) => [...contentWords(name)]);
   return [...names, ...datesAndNumbers(reply)].some((word) => !said.has(word));
 }
 
-/** A word that begins with a capital in the middle of a sentence. */
+/** A capitalised word within a sentence. */
 const NAME = /(?<=[\p{L}\p{N},;:'’)-] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu;
 
-/** Tells whether a reply says something of its listener that they have not said: "You've nerves of steel." */
+/** Returns whether a reply asserts something new about the user: "You've nerves of steel." */
 export function claimsAboutUser(reply: string, said: ReadonlySet<string>): boolean {
   return [...reply.matchAll(ABOUT_USER)].some(([, claim = ""]) => {
     const words = [...contentWords(claim)];
@@ -48,7 +48,7 @@ export function refersToEarlierTurns(reply: string): boolean {
 const EARLIER_TURNS =
   /\byou(?:['’]ve| have)?(?: not|n['’]t| haven['’]t| never| didn['’]t| just| already)* (?:told|tell|mentioned?|said|say) (?:me|it|so|that|the|your|you|which|what|when|where|who|how|any)\b/i;
 
-/** Tells whether a reply asks which of two things it is ("Girl or boy?") although one of them was said. */
+/** Returns whether a reply asks a choice ("Girl or boy?") that was already answered. */
 export function asksSomethingAnswered(reply: string, said: ReadonlySet<string>): boolean {
   return [...reply.matchAll(EITHER_OR)].some((match) =>
     [...contentWords(match.slice(1).join(" "))].some((word) => said.has(word)),
@@ -68,7 +68,7 @@ function stemOf(word: string): string {
 
 const ENDINGS = ["'s", "ing", "ies", "es", "ed", "s", "ly"];
 
-/** Words that say nothing of what a text is about, without apostrophes. */
+/** Words without a subject of their own, apostrophes removed. */
 const COMMON = new Set(
   (
     "a an the i you he she it we they my your his her its our their me him them us is are was were be been am do does " +
@@ -84,17 +84,17 @@ const DATES_AND_NUMBERS = contentWords(
     "october november december",
 );
 
-/** Returns what a speaker said already, turn by turn and sentence by sentence, as {@link plainWords}. */
+/** Returns a speaker's texts and sentences so far, as {@link plainWords}. */
 export function spokenTexts(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
   const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
-  // A longer turn was given by the client, and is no line or reply of the book.
+  // Longer turns come from the client, not from the replies.
   const short = own.filter((text) => text.length <= MAX_REPEATED_CHARS);
   return new Set(short.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
 }
 
 const MAX_REPEATED_CHARS = 600;
 
-/** Returns a text's words in small letters, for comparing. */
+/** Returns lower-case words for comparison. */
 export function plainWords(text: string): string {
   return text
     .toLowerCase()

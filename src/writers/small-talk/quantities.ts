@@ -1,6 +1,6 @@
 /**
- * A number as people write or say it: `1,250`, `3.5`, `1/2`, "twenty-five", "a hundred and five", "three point one four",
- * "one and a half", "a dozen", "minus five". `null` where the whole text is none.
+ * Parses a number in figures or words: `1,250`, `3.5`, `1/2`, "twenty-five", "a hundred and five", "three point one
+ * four", "one and a half", "a dozen", "minus five". Returns `null` unless the whole text is one.
  */
 export function numberIn(text: string): number | null {
   const plain = text.trim().toLowerCase().replaceAll("-", " ").replaceAll(/\s+/g, " ");
@@ -27,7 +27,7 @@ export function numberIn(text: string): number | null {
   const scaled = /^(\d+(?:\.\d+)?) (hundred|thousand|million|billion)$/.exec(plain);
   if (scaled) return Number(scaled[1]) * (SCALES[scaled[2] ?? ""] ?? 1);
   const [whole = "", decimals, ...others] = plain.split(" point ");
-  // A version, perhaps.
+  // Perhaps a version.
   if (others.length > 0) return null;
   const count = wholeNumber(whole.split(" "));
   if (count === null || decimals === undefined) return count;
@@ -46,7 +46,7 @@ const SMALL =
   );
 const TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const SCALES: Readonly<Record<string, number>> = { hundred: 1e2, thousand: 1e3, million: 1e6, billion: 1e9 };
-/** What there is one of: "a hundred". */
+/** Nouns that "a" counts: "a hundred". */
 const COUNTED_NOUNS: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);
 const PARTS: Readonly<Record<string, number>> = {
   half: 1 / 2,
@@ -60,12 +60,12 @@ const PARTS: Readonly<Record<string, number>> = {
   tenth: 0.1,
 };
 
-/** Below a million millions; each scale once, from large to small. */
+/** Parses below 10^12; scales descend. */
 function wholeNumber(words: readonly string[]): number | null {
   let total = 0;
   let group = 0;
   let lastScale = Number.POSITIVE_INFINITY;
-  /** What the group can still take: a hundred, tens, units. */
+  /** What may still be added to the group: hundreds, tens, units. */
   let room = 1000;
   let isEmpty = true;
   for (const [n, word] of words.entries()) {
@@ -95,12 +95,12 @@ function wholeNumber(words: readonly string[]): number | null {
   return isEmpty ? null : total + group;
 }
 
-/** A unit of measure: so many of the dimension's own unit; for temperatures a straight line instead. */
+/** A unit as a multiple of its dimension's base unit; temperatures have an offset. */
 export interface MeasureUnit {
   readonly dimension: string;
   readonly factor: number;
   readonly offset: number;
-  /** As said of one and of several. */
+  /** Singular and plural. */
   readonly one: string;
   readonly many: string;
 }
@@ -174,12 +174,12 @@ for (const [dimension, factor, one, many, others] of ROWS) {
   for (const name of [one, many, ...others.split(",")]) if (name !== "") UNITS.set(name.toLowerCase(), unit);
 }
 
-/** The unit of that name, in the singular, the plural or as it is abbreviated. */
+/** Finds a unit by singular, plural or abbreviation. */
 export function unitOf(name: string): MeasureUnit | undefined {
   return UNITS.get(name.trim().toLowerCase());
 }
 
-/** `null` where the two measure different things. */
+/** Returns `null` for different dimensions. */
 export function convert(value: number, from: MeasureUnit, to: MeasureUnit): number | null {
   if (from.dimension !== to.dimension) return null;
   return ((value + from.offset) * from.factor) / to.factor - to.offset;

@@ -52,9 +52,9 @@ import {
 export type Embed = (text: string, signal: AbortSignal) => Promise<Float32Array>;
 
 /**
- * English small talk from packaged replies. Returns the first that exists: a sum of the newest turn, a line for its form or
- * for a kind answered "form" (unless a reply to nearly the same turn is found), a found reply, a line for its kind, "I don't
- * know" to a question, a line for its tone, a neutral line.
+ * English small talk from packaged replies. Uses the first that exists: the answer to a sum; a line of the act if it
+ * has priority over retrieval (unless a nearly equal turn is found); a retrieved reply; a line of the act; "I don't
+ * know" for a question; a line of the tone; a neutral line.
  */
 export class SmallTalk implements Writer {
   readonly name = "small-talk";
@@ -62,7 +62,7 @@ export class SmallTalk implements Writer {
   readonly #embed: Embed;
   readonly #free: () => Promise<void>;
   readonly #acts: ReadonlyMap<string, DialogueAct>;
-  /** By {@link cacheKey}: every later request repeats earlier turns. */
+  /** Vectors by {@link cacheKey}: every request repeats earlier turns. */
   readonly #vectors = new LruCache<Float32Array>(MAX_VECTORS);
   #isClosed = false;
 
@@ -107,7 +107,7 @@ export class SmallTalk implements Writer {
     const sum = answerSum(newest);
     if (sum !== null) return { layer: "exact", text: sum };
     const pattern = matchAct(newest);
-    // Even in a role-play, admit to being a machine.
+    // Admits to being a machine, even in role-play.
     if (pattern === "identity" || pattern === "garbled") return choice.choose(linesOf(pattern));
 
     const vector = await this.#vectorOf(newest, signal);
@@ -148,7 +148,7 @@ export class SmallTalk implements Writer {
     return (fitsTone ? choice.chooseUnspoken(tone.lines) : null) ?? choice.choose(neutral);
   }
 
-  /** Whether a line of this kind may be said to a turn. */
+  /** Returns whether a line of the act fits the turn. */
   #fitsAct(act: DialogueAct, isMatchedByPattern: boolean, turn: AnalysedTurn): boolean {
     const minProbability = act.answered === "form" ? act.least : MIN_ACT_PROBABILITY;
     return (
@@ -159,7 +159,9 @@ export class SmallTalk implements Writer {
     );
   }
 
-  /** Returns whether a reply of this polarity fits: no congratulations soon after bad news, nor condolences after good. */
+  /**
+   * Returns whether a reply of this polarity fits: no congratulations soon after bad news, no condolences after good.
+   */
   #allowsPolarity(
     polarity: DialogueAct["polarity"],
     { newest, classification, isAfterSorrow, isAfterJoy }: AnalysedTurn,
@@ -171,7 +173,7 @@ export class SmallTalk implements Writer {
     );
   }
 
-  /** The best reply of another conversation that fits this one; `null` if there is none. */
+  /** Retrieves the best reply from another conversation, or `null`. */
   async #retrieve(
     { history, speaker }: Dialogue,
     turn: AnalysedTurn,
@@ -185,10 +187,10 @@ export class SmallTalk implements Writer {
     const texts = history.map(({ text }) => text ?? "").join(" ");
     const words = contentWords(texts.slice(-MAX_CHARS));
     const said = spokenTexts(history, speaker);
-    // "Why?" and "Blue." depend on the turn before: accept only replies that opened their own conversation.
+    // "Why?" and "Blue." depend on the turn before: accept only replies to opening turns.
     const dependsOnContext =
       (!asksQuestion && !newest.includes(" ")) || (before !== null && contentWords(newest).size === 0);
-    // Turns that differ in their numbers alone are nearly the same to the encoder.
+    // Turns that differ only in numbers look nearly equal to the encoder.
     const isSum = asksQuestion && classification.act.name === "sum";
     if (isSum && datesAndNumbers(newest).length > 0) return null;
     const minSimilarity =
@@ -222,8 +224,8 @@ export class SmallTalk implements Writer {
   }
 
   /**
-   * Returns whether a found reply may recommend exactly what was ruled out: to any question after or beside a diet or a
-   * refusal, and to one for food or ideas after anything that they told.
+   * Returns whether a retrieved reply might recommend what the user ruled out: to any question after a diet or
+   * refusal, and to one for food or ideas after any statement.
    */
   async #mayRecommendRuledOut(
     { asksQuestion, classification }: AnalysedTurn,
@@ -248,7 +250,7 @@ export class SmallTalk implements Writer {
     return vector;
   }
 
-  /** Returns whether one of the turns shortly before the newest tells such news. */
+  /** Returns whether a turn shortly before the newest tells such news. */
   async #isAfter(
     tells: typeof isGraveNews,
     others: readonly PartnerTurn[],
@@ -263,7 +265,7 @@ export class SmallTalk implements Writer {
     return false;
   }
 
-  /** Returns whether a conversation began with a request for role-play. */
+  /** Returns whether the conversation began with a request for role-play. */
   async #opensRolePlay({ text }: PartnerTurn, signal: AbortSignal): Promise<boolean> {
     const { act, probability } = classifyTurn(this.#replies, [await this.#vectorOf(text ?? "", signal)]);
     return ROLE_PLAY_ACTS.has(act.name) && probability >= MIN_ACT_PROBABILITY;
@@ -275,24 +277,24 @@ interface Reply {
   readonly text: string;
 }
 
-/** Another speaker's turn; `text` is null if it was not transcribed. */
+/** Another speaker's turn; `text` is null without a transcript. */
 interface PartnerTurn {
   readonly text: string | null;
 }
 
-/** The newest turn, and what a reply to it depends on. */
+/** The newest turn and what a reply to it depends on. */
 interface AnalysedTurn {
   readonly newest: string;
   readonly vector: Float32Array;
   readonly classification: TurnClassification;
   readonly asksQuestion: boolean;
-  /** Whether a character is being played, who may have a body and a past. */
+  /** Whether a character is played, who may have a body and a past. */
   readonly isRolePlay: boolean;
   readonly isAfterSorrow: boolean;
   readonly isAfterJoy: boolean;
 }
 
-/** Picks a line by a hash of the conversation and, above temperature 0, the seed. */
+/** Chooses lines by a hash of the conversation and, above temperature 0, the seed. */
 class LineChooser {
   readonly #chance: number;
   readonly #said: ReadonlySet<string>;
@@ -304,13 +306,13 @@ class LineChooser {
     this.#said = spokenTexts(history, speaker);
   }
 
-  /** Returns an unsaid line, or null. */
+  /** Returns a line not yet spoken, or null. */
   chooseUnspoken(lines: readonly string[]): Reply | null {
     const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
     return fresh.length === 0 ? null : this.#lineOf(fresh);
   }
 
-  /** Returns an unsaid line, else a repeated one. */
+  /** Returns a line, preferably not yet spoken. */
   choose(lines: readonly string[]): Reply {
     return this.chooseUnspoken(lines) ?? this.#lineOf(lines);
   }
@@ -329,32 +331,32 @@ function rulesOut(text: string): boolean {
   return DIETS.test(plain) || REFUSALS.test(plain);
 }
 
-/** Incomplete on purpose: a miss only allows a found reply. */
+/** Incomplete on purpose: a miss only allows a retrieved reply. */
 const DIETS =
   /\b(?:allerg|intoleran|anaphyla|coeliac|celiac|diabet|vegan|vegetarian|pregnan|kosher|halal|sober|nothing to eat)/i;
 const REFUSALS =
   /\b(?:can't|cannot|don't|doesn't|won't|never|stopped|no) (?:really |ever )?(?:eat|have|drink|touch|stand|do|like|swim|fly|drive|see|walk)(?:ing)?\b/i;
 const ABOUT_THEMSELVES = /\b(?:i|my|me|we|our|us)\b/i;
-/** Kinds of question whose answer depends most on who asks. */
+/** Acts whose answer depends most on who asks. */
 const RECOMMENDING: ReadonlySet<string> = new Set(["cook", "recommend"]);
-/** Minimum cosine for a found reply: first reply, later replies. */
+/** Minimum cosine of a retrieved reply, as first and as later reply. */
 const MIN_SIMILARITY = 0.7;
 const MIN_LATER_SIMILARITY = 0.8;
-/** Cosine from which two turns count as the same. */
+/** Cosine from which two turns count as equal. */
 const SAME_TURN_SIMILARITY = 0.88;
 const MIN_ACT_PROBABILITY = 0.5;
 /** Newest characters searched for content words (30 minutes of speech). */
 const MAX_CHARS = 24_000;
-/** Turns for which bad news is not followed by congratulations, nor good news by condolences. */
+/** Turns during which good and bad news exclude each other's replies. */
 const NEWS_TURNS = 4;
 const MAX_VECTORS = 300;
-/** Kinds of turns that ask for a character to be played. */
+/** Acts that request role-play. */
 const ROLE_PLAY_ACTS: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);
 
 /**
- * Opens the small talk that comes with the package.
+ * Opens the packaged small talk.
  *
- * @throws WriterError, with the remedy, if a file is missing or damaged or llama.cpp is not there
+ * @throws WriterError with the remedy if a file is missing or damaged, or llama.cpp is missing
  */
 export async function openSmallTalk(dir: string = REPLIES_DIR): Promise<SmallTalk> {
   const replies = await readCannedReplies(dir);

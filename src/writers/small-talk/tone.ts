@@ -1,14 +1,14 @@
 import type { Polarity, Tone } from "./canned-replies.ts";
 import type { TurnClassification } from "./classify-turn.ts";
 
-/** Returns whether the words allow reading the turn as good (or bad) news. Congratulating on a loss is the worst error. */
+/** Returns whether the words allow good (or bad) news. Congratulating on a loss is the worst error. */
 export function allowsPolarity(polarity: Polarity, turn: string): boolean {
   if (polarity === "plain") return true;
   const end = turn.slice(-MAX_CHARS);
   return polarity === "good" ? !NO_JOY.test(end) : !NO_SORROW.test(end) && !isReversed(end);
 }
 
-/** Returns whether a harm ended or did not happen, and nobody died; "didn't survive the stroke" reverses twice. */
+/** Returns whether harm ended or was averted, and nobody died; "didn't survive the stroke" reverses twice. */
 function isReversed(turn: string): boolean {
   const clauses = turn.split(/[.,!?;]|\bbut\b/);
   return (
@@ -18,9 +18,9 @@ function isReversed(turn: string): boolean {
 }
 
 /**
- * Tells whether a found reply has the wrong tone for what is told, by its words and by the tone of the turn that it answered.
+ * Returns whether a retrieved reply has the wrong tone, by its words or by the turn that it answered.
  *
- * @param tone of that turn, an index into `tones`
+ * @param tone of the answered turn, an index into `tones`
  */
 export function isOutOfTone(
   reply: string,
@@ -30,38 +30,40 @@ export function isOutOfTone(
   tones: readonly Tone[],
 ): boolean {
   if (REJOICES.test(reply) && !allowsPolarity("good", turn)) return true;
-  // What was said to something neutral mostly does for a joy, too.
+  // Replies to neutral turns mostly fit good news too.
   return tones[tone]?.polarity === "plain"
     ? polarityProbability("bad", classification, tones) > MAX_SORROW
     : toneFit(tone, classification, tones) < MIN_FIT;
 }
 
-/** Returns the tone whose lines do best for what is told, over all the tones that it may have. */
+/** Returns the tone whose lines fit best, over the turn's tone probabilities. */
 export function bestTone(classification: TurnClassification, tones: readonly Tone[]): Tone {
   const fits = tones.map((_, n) => toneFit(n, classification, tones));
   return tones[fits.indexOf(Math.max(...fits))]!;
 }
 
 /**
- * Returns how well a line in a tone does for what is told, from -1 to 1: the mean, over the tones that this may have, of 1
- * for the same, 0.6 for one in which it mostly does and -1 for a sorrow taken for a joy or the other way round.
+ * Returns the expected agreement of a tone's lines with a turn, from -1 to 1: 1 for the same tone, 0.6 for a
+ * compatible one, -1 for the opposite polarity.
  */
 function toneFit(said: number, { tones: odds }: TurnClassification, tones: readonly Tone[]): number {
   const saying = tones[said];
   return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * toneAgreement(saying, tone), 0);
 }
 
-/** Tells whether a reply is glad, by its words or by the tone of the turn that it answered. */
+/** Returns whether a reply rejoices, by its words or by the turn that it answered. */
 export function isGlad(reply: string, tone: number, tones: readonly Tone[]): boolean {
   return REJOICES.test(reply) || tones[tone]?.polarity === "good";
 }
 
-/** Returns whether a reply condoles, by its words or by the tone of the turn that it answered. */
+/** Returns whether a reply condoles, by its words or by the turn that it answered. */
 export function isCondoling(reply: string, tone: number, tones: readonly Tone[]): boolean {
   return CONDOLES.test(reply) || tones[tone]?.polarity === "bad";
 }
 
-/** Tells whether a turn tells of a death or a blow, after which for a while only a sure joy is congratulated on. */
+/**
+ * Returns whether a turn tells of a death or blow, after which only sure good news is congratulated on for a while.
+ */
 export function isGraveNews(
   turn: string,
   classification: TurnClassification,
@@ -71,7 +73,7 @@ export function isGraveNews(
     (sum, { name }, n) => sum + (GRAVE.has(name) ? (classification.tones[n] ?? 0) : 0),
     0,
   );
-  // The head knows few words for the end of a marriage.
+  // The head knows few words for separation.
   return (
     allowsPolarity("bad", turn) &&
     (grave >= SURELY_GRAVE ||
@@ -80,7 +82,6 @@ export function isGraveNews(
   );
 }
 
-/** Returns whether a turn tells good news. */
 export function isGoodNews(
   turn: string,
   classification: TurnClassification,
@@ -89,12 +90,12 @@ export function isGoodNews(
   return allowsPolarity("good", turn) && polarityProbability("good", classification, tones) >= SURELY_GRAVE;
 }
 
-/** Returns whether good news is sure, whatever was told before. */
+/** Returns whether good news is sure, whatever came before. */
 export function isSurelyGood(classification: TurnClassification, tones: readonly Tone[]): boolean {
   return polarityProbability("good", classification, tones) >= SURELY_SO;
 }
 
-/** Returns whether bad news is sure, whatever was told before. */
+/** Returns whether bad news is sure, whatever came before. */
 export function isSurelyBad(
   turn: string,
   classification: TurnClassification,
@@ -105,7 +106,7 @@ export function isSurelyBad(
   );
 }
 
-/** Returns whether the classifier speaks against good (or bad) news. */
+/** Returns whether the classifier contradicts good (or bad) news. */
 export function contradictsPolarity(
   polarity: Polarity,
   classification: TurnClassification,
@@ -118,7 +119,7 @@ export function contradictsPolarity(
   return polarity === "good" ? bad > good : polarity === "bad" && good > bad;
 }
 
-/** Returns the probability that what is told has a tone of this polarity. */
+/** Returns the total probability of tones of this polarity. */
 function polarityProbability(
   polarity: Polarity,
   { tones: odds }: TurnClassification,
@@ -135,13 +136,13 @@ function toneAgreement(said: Tone | undefined, told: Tone): number {
 }
 
 const PARTIAL_AGREEMENT = 0.6;
-/** Fit below which a reply to another turn has the wrong tone. */
+/** Minimum fit of a reply to a non-neutral turn. */
 const MIN_FIT = 0.2;
-/** Probability of a sorrow up to which a reply to a neutral turn will do. */
+/** Maximum probability of bad news for a reply to a neutral turn. */
 const MAX_SORROW = 0.6;
-/** Characters of a turn's end: what is told last sets the tone. */
+/** Characters from a turn's end, which sets the tone. */
 const MAX_CHARS = 600;
-/** Probabilities from which something is surely a sorrow, or surely a joy: sixteen years of marriage have 0.83. */
+/** Probabilities of likely and of sure news: sixteen years of marriage have 0.83. */
 const SURELY_GRAVE = 0.5;
 const SURELY_SO = 0.95;
 const GRAVE: ReadonlySet<string> = new Set(["grief", "blow"]);
@@ -160,7 +161,7 @@ const NO_JOY = anyOf(
   "worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss|total{1,2}ed|crash(?:ed)?",
   "wrecked|relapsed?|hospice|funeral|cancer|stolen|burned down|\\w+n['’]t",
 );
-/** Says that a harm was none. */
+/** Phrases that cancel a harm. */
 const NO_SORROW = anyOf(
   "\\w+n['’]t (?:\\w+ )?get (?:fired|hurt)",
   "after all|came back|come home|benign|negative|all clear|in remission|(?:were|was|is|are) (?:found|fine|okay|ok|alright)",
@@ -171,7 +172,7 @@ const HARM = anyOf(
   "los[et]|die[ds]?|dead|fail(?:ed)?|hurt|broken?|fired|wrong|bad|sick|worse|cancer|tumou?rs?|chemo\\w*|strokes?",
   "coma|intensive care|danger|divorce|reject\\w*|burn\\w*|debts?|war|prison|pneumonia",
 );
-/** Words that end or deny a harm, each of which reverses what is told. */
+/** Words that end or deny a harm; each reverses the meaning. */
 const REVERSALS = new RegExp(
   anyOf(
     "not|never|no|no longer|nobody|nothing|\\w+n['’]t|without|gone|out of|beat(?:en)?|surviv\\w*",
@@ -182,7 +183,7 @@ const REVERSALS = new RegExp(
 const NEGATION = anyOf("not|never|nobody|\\w+n['’]t");
 const DEATH = anyOf("die[ds]?|dead|passed away|killed|funeral|buried");
 
-/** Matches any of the given forms as whole words, in capitals or not. */
+/** Matches whole words, ignoring case. */
 function anyOf(...forms: readonly string[]): RegExp {
   return new RegExp(`\\b(?:${forms.join("|")})\\b`, "i");
 }

@@ -1,8 +1,8 @@
-/** Stands for what was taken out, until it is known what is around it. No text holds it: it is removed from the input. */
+/** Placeholder for removed text until its surroundings are known. Removed from the input first. */
 export const GAP = "\ue000";
 
 /**
- * Removes tags, notes, stage directions and the marks of links, stress and mathematics.
+ * Removes tags, footnotes, stage directions and marks of links, emphasis and mathematics.
  *
  * @param previous the sentence before; `null` keeps directions
  */
@@ -30,29 +30,29 @@ export function withoutInlineMarks(text: string, previous: string | null): strin
   );
 }
 
-/** What a backslash keeps from being a mark, as it is meant. */
+/** Backslash escapes. */
 export const ESCAPED = /\\([*_#`~|[\]{}<>!+.\-()$%&])/g;
 
-/** What TeX's brackets of a formula enclose. */
+/** Formulas in TeX brackets. */
 export const FORMULA = /\\\(((?:[^\\]|\\(?![()]))+)\\\)|\\\[((?:[^\\]|\\(?![[\]]))+)\\\]/g;
 
 const COMMENT = /<!--.*?-->/g;
-/** With the role of the turn that it begins. */
+/** With the role that follows. */
 const TEMPLATE_TOKEN =
   /(?:<\|\w{1,40}\|>|<(?:start|end)_of_turn>)(?:(?:assistant|user|model)(?=[\s<]|$))?|<\/s>|<<\/?SYS>>|\[\/?INST\]/g;
-/** Around an address, which was put aside. */
+/** Around an address that was set aside. */
 const AUTOLINK = /<(?:mailto:)?(\ue001[\ue100-\uf8ff])>/g;
-/** Numbers of notes: `[^1]`, `【4†source】`, and `[1]` directly after a sentence or a quotation. */
+/** Footnote numbers: `[^1]`, `【4†source】`, and `[1]` directly after a sentence or a quotation. */
 const NOTE = /(?<=\S)\[\^\d{1,3}\]|【\d{1,3}†[^】]{0,40}】|(?<=[.!?”"])(?:\[\d{1,3}\])+(?=\s|$)/g;
 const PARENTHESES = /\(([^()]{1,60})\)/g;
 const BRACKETS = /(?<![\w\])])\[([^[\]]{1,60})\](?!\()/g;
 const BRACKETED_WORDS = /(?<![\w\])])\[(?=[^\p{L}[\]\d,;=]*\p{L})([^[\]\d=]*)\]/gu;
 const STRUCK = /~~(?=\S)([^~]+)~~/g;
 const MARKED = /(?<=^|\s)==(?=\S)([^=]+?)(?<=\S)==(?=$|[\s.,!?])/g;
-/** A single star at a digit, a hash or a letter is part of a code: "*21*079#". */
+/** A single star next to a digit, hash or letter is part of a code: "*21*079#". */
 const STAR = /(?<![\p{L}\p{N}#*\\])\*(?=[^\s*\d#])([^*\n]*[^\s*\\#])\*(?![\p{N}#*])/gu;
 const STARS = /(?<![\p{L}\p{N}*\\])(\*{2,3})(?=[^\s*])([^*\n]*[^\s*\\])\1(?![\p{N}*])/gu;
-/** Marks of a pair that was cut apart. */
+/** Unpaired marks. */
 const OPENING_MARK =
   /(?<=^|[\s("“'])(?:\*{1,3}(?=[\p{L}"“'(])|\*{2,3}(?=\p{N})|_{1,3}(?=[\p{L}\p{N}"“'(]))/gu;
 const CLOSING_MARK =
@@ -70,7 +70,7 @@ function isDirection(text: string, whole: string, phrase: string, offset: number
   return isStageDirection(phrase, before, text.slice(end, end + AROUND).replaceAll(GAP, ""));
 }
 
-/** Characters of context: to look at all of it for each mark would take quadratic time. */
+/** Characters of context: scanning all text for each mark would be quadratic. */
 const AROUND = 80;
 
 function withoutTags(text: string): string {
@@ -80,13 +80,13 @@ function withoutTags(text: string): string {
       if (isSpokenOf(text, offset, offset + whole.length, name)) return whole;
       return INLINE.has(name) ? "" : GAP;
     }
-    // "x < 5 and y > 3", "List<String>"; but "<your city>".
+    // Keeps "x < 5 and y > 3" and "List<String>", but not "<your city>".
     if (!WORDS.test(inside) || /\w$/.test(text.slice(0, offset))) return whole;
     return slash === "" ? inside : GAP;
   });
 }
 
-/** Whether a sentence names the tag and does not use it: "the <b> tag". */
+/** Returns whether a sentence mentions the tag instead of using it: "the <b> tag". */
 function isSpokenOf(text: string, start: number, end: number, name: string): boolean {
   const after = text.slice(end, end + AROUND);
   if (after.toLowerCase().includes(`</${name}>`)) return false;
@@ -113,7 +113,7 @@ const TAG_NAMES: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** TeX's brackets around formulas, and its commonest words as signs. */
+/** Removes TeX brackets and converts common commands to signs. */
 function withoutMathMarks(text: string): string {
   if (!/[\\$]/.test(text)) return text;
   return text
@@ -160,9 +160,9 @@ const TEX_SIGNS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns whether a marked phrase can only be a stage direction: a sentence of its own that names a sound or a gesture in
- * the third person or the -ing form ("laughs softly", "clears throat"), or a script's cue ("pause", "SFX: door"). Everything
- * else is spoken: a direction that is spoken does no harm, a lost word does.
+ * Returns whether a marked phrase must be a stage direction: a separate sentence with a sound or gesture in the third
+ * person or -ing form ("laughs softly", "clears throat"), or a script cue ("pause", "SFX: door"). Doubtful phrases
+ * are spoken: a spoken direction does less harm than a lost word.
  */
 export function isStageDirection(phrase: string, before: string, after: string): boolean {
   if (!SENTENCE_END.test(before.trimEnd()) || CONTINUED.test(after)) return false;
@@ -170,10 +170,10 @@ export function isStageDirection(phrase: string, before: string, after: string):
   return GESTURE.test(phrase) || BODY.test(phrase) || CUE.test(phrase);
 }
 
-/** Not the number of a list's item. */
+/** Excludes list numbers. */
 const SENTENCE_END = /^$|[^\d\s.][.!?…]+["'”’)]*$/;
 const CONTINUED = /^[\s*_]*[\p{Ll},;:—–-]/u;
-/** A noun, or the beginning of a sentence: "*Smiling*". */
+/** A noun or sentence start: "*Smiling*". */
 const CAPITAL_ING = /^\p{Lu}\p{Ll}*ing\b/u;
 const GESTURE =
   /^(?:laugh|chuckl|giggl|sigh|gasp|groan|sniff|yawn|cough|smil|grin|smirk|nod|shrug|wink|blush|frown|whisper|paus)(?:e?s|[dgn]?ing)(?: (?:\w+ly|again))?$/i;
@@ -181,16 +181,16 @@ const BODY =
   /^(?:(?:clear|roll|raise|tilt|shake)s (?:(?:his|her|their|my|an|the) )?(?:throat|eyes|eyebrow|head)|takes a deep breath|looks (?:away|down|around)(?: \w+ly)?)$/i;
 const CUE = /^(?:(?:long )?pause|laughter|applause|(?:sfx|vfx|bgm|sound): \D{1,40})$/i;
 
-/** Brackets and parentheses of a text: where the one that is opened at a place is closed. */
+/** Matching brackets and parentheses. */
 interface Pairs {
   readonly closedAt: ReadonlyMap<number, number>;
-  /** Brackets that have a letter between them. */
+  /** Brackets around a letter. */
   readonly worded: ReadonlySet<number>;
 }
 
 /**
- * Links and pictures as their words: `[words](address)`, `![words](address)`, `[words][1]`. Brackets may stand in the words
- * and parentheses in the address. In one pass, however many are open.
+ * Reduces links and images to their words: `[words](address)`, `![words](address)`, `[words][1]`. Allows nested
+ * brackets; linear time.
  */
 export function withoutLinks(text: string): string {
   if (!/\]\s?[([]/.test(text)) return text;
@@ -233,7 +233,7 @@ function pairsOf(text: string): Pairs {
   return { closedAt, worded };
 }
 
-/** One to three underscores that can begin or end what is stressed. */
+/** One to three underscores that may open or close emphasis. */
 interface UnderscoreRun {
   readonly start: number;
   readonly marks: string;
@@ -242,8 +242,8 @@ interface UnderscoreRun {
 }
 
 /**
- * What `spoken` makes of each phrase between underscores: from a run of one to three that begins a word to the next of as
- * many that ends one. In one pass, however many are never closed.
+ * Replaces phrases between underscores: from a run that begins a word to the next of equal length that ends one.
+ * Linear time.
  */
 export function withoutUnderscores(
   text: string,
@@ -278,7 +278,7 @@ function runsOf(text: string): UnderscoreRun[] {
   });
 }
 
-/** For each run the next one behind it that closes as many. */
+/** Finds for each run the next closing one of equal length. */
 function nextClosing(runs: readonly UnderscoreRun[]): (UnderscoreRun | undefined)[] {
   const next = new Map<number, UnderscoreRun>();
   return runs

@@ -1,10 +1,10 @@
 import { ESCAPED, FORMULA, GAP, withoutInlineMarks } from "./inline-marks.ts";
 
 /**
- * Removes from a sentence what cannot be spoken: markup, stage directions, pictures, and the label at a reply's beginning.
- * Keeps all of its words and numbers. Returns "" if no word is left.
+ * Removes what cannot be spoken from a sentence: markup, stage directions, pictures, and the speaker label at a
+ * reply's start. Keeps all words and numbers. Returns "" if no word is left.
  *
- * @param previous the sentence before; "" at the reply's beginning
+ * @param previous the sentence before; "" at the reply's start
  */
 export function plainSpeech(sentence: string, previous = ""): string {
   const kept: string[] = [];
@@ -31,16 +31,16 @@ export function plainSpeech(sentence: string, previous = ""): string {
   return /[\p{L}\p{N}]/u.test(speech) ? speech : "";
 }
 
-/** Stands before the place of words that nothing may be taken out of. */
+/** Marks the place of protected words. */
 const KEPT = "\ue001";
 const FIRST_KEPT = 0xe100;
 const PRIVATE = /[\ue000-\uf8ff]/g;
-/** Control characters and halves of characters: no reader has a word for them. */
+/** Control characters and lone surrogates. */
 const UNREADABLE = /[^\P{Cc}\s]|\p{Cs}/gu;
 const RESTORED = /\ue001([\ue100-\uf8ff])/g;
 const FENCE = /`{3,}/g;
 const CODE = /(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g;
-/** Addresses, e-mail addresses and paths, in which nothing is a mark. */
+/** Addresses, e-mail addresses and paths, which contain no marks. */
 const ADDRESS =
   /https?:\/\/[^\s<>()[\]*"”]+|(?<![\w.+-])[\w.+-]{1,64}@[a-z\d-]+(?:\.[a-z\d-]+)+|\b[a-z]:\\[^\s*]+|(?<![\w<)\]}])~?\/\w[\w.-]*\/[\w./-]*/gi;
 const LABEL = /^[\s\ue000]*\[?Assistant\]?[\s\ue000]*:[\s\ue000]*(?=["“]?\p{Lu})/u;
@@ -72,7 +72,7 @@ function characterOf(code: number, otherwise: string): string {
   return /^[^\p{C}]$/u.test(character) ? character : otherwise;
 }
 
-/** Gaps closed: one for several, no space before a mark, no mark left over at the beginning. */
+/** Closes gaps: merges spaces, removes a space before punctuation and leading punctuation. */
 function withoutGaps(text: string): string {
   return text
     .replace(/[\s\ue000]+/g, (run) => (run.includes(GAP) ? GAP : run))
@@ -84,7 +84,7 @@ function withoutGaps(text: string): string {
     .replaceAll(GAP, " ");
 }
 
-/** Emoji in all their forms, codes of emoji (`:smile:`), and faces made of marks: each becomes `instead`. */
+/** Replaces emoji, emoji codes (`:smile:`) and emoticons. */
 function withoutPictures(text: string, instead: string): string {
   return text
     .replace(KEYCAPS, "$1")
@@ -94,15 +94,15 @@ function withoutPictures(text: string, instead: string): string {
 }
 
 const KEYCAPS = /([\d#*])\ufe0f?\u20e3/gu;
-/** Arrows, degrees, notes' flats and sharps, and stars of a rating and what stands for words (©, №) are spoken. */
+/** Spares arrows, degrees, flats and sharps, rating stars, and signs that stand for words (©, №). */
 const PICTURES =
   /(?![\u00a9\u00ae\u2122\u2190-\u21ff\u2605\u2606])(?:\p{Extended_Pictographic}|\p{Regional_Indicator}|(?![\u00b0\u2100-\u214f\u266d-\u266f])\p{So})|[\u{1f3fb}-\u{1f3ff}\ufe0e\ufe0f\u20e3]|\u200d/gu;
 const CODES = /(?<![\w:]):[a-z][a-z\d_+-]{1,30}:(?![\w:])/gi;
 const FACES = /(?<=^|\s)[:;]['-]?[()DP](?=$|[\s.,!?])/g;
 
 /**
- * Returns a line without the marks of a heading, a bulleted item, a quotation, a table's row, a fence, a rule or a link's
- * address. Such a line ends in a full stop then, so that it does not run into the next. Numbers of items are spoken.
+ * Removes the marks of headings, bullets, quotations, table rows, fences, rules and link definitions, and ends the
+ * line with a full stop. Item numbers are spoken.
  */
 export function withoutBlockMarks(line: string): string {
   if (FENCE_LINE.test(line) || RULE.test(line) || ADDRESS_OF_REFERENCE.test(line)) return "";
@@ -113,7 +113,7 @@ export function withoutBlockMarks(line: string): string {
   return item === quoted && !NUMBERED.test(item) ? item : withFullStop(item);
 }
 
-/** Returns a table's row as one sentence; `null` if the line is no row. */
+/** Joins a table row's cells; `null` if the line is no row. */
 function cellsOf(line: string): string | null {
   const text = line.trim();
   if (!/^\|\s|\s\|$|^\|.*\|$/.test(text) || text === "|") return null;
@@ -132,7 +132,7 @@ const RULE = /^\s*(?:[-=*_]\s*){3,}$/;
 const ADDRESS_OF_REFERENCE = /^\s*\[\^?\d{1,3}\]:\s*<?(?:https?:\/\/|www\.)[^\s<>]+>?(?:\s+["'(].*)?\s*$/;
 const QUOTE = /^\s*(?:>\s?)+(?=\s*[^\s\d=])/;
 const HEADING = /^\s*#{1,6}\s+(.*?)(?:\s+#+)?\s*$/;
-/** Before a number, a dash or a plus is its sign. */
+/** A dash or plus before a number is its sign. */
 const BULLET = /^\s*(?:[*•‣◦▪●·]|[-+–](?!\s+[\d\p{Sc}]))\s+/u;
 const CHECKBOX = /^\[[ xX]\]\s+/;
 const NUMBERED = /^\s*\(?\d{1,3}[.)]\s/;

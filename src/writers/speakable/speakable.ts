@@ -16,13 +16,13 @@ export function speakableWriter(writer: Writer): Writer {
 }
 
 /**
- * Makes each part speakable. A reply without a word that can be spoken becomes {@link NOTHING_SPEAKABLE}. Function calls
- * keep their place. If the writer fails midway, yields the words received so far, then throws.
+ * Makes each part speakable; a reply without words becomes {@link NOTHING_SPEAKABLE}. Function calls keep their
+ * place. If the writer fails midway, yields the words received so far, then throws.
  */
 export async function* speakableParts(
   parts: AsyncIterable<WrittenPart>,
 ): AsyncGenerator<WrittenPart, void, void> {
-  /** Several sentences while a link's words are open. */
+  /** Several sentences while a link's text is open. */
   let pending: WrittenPart[] = [];
   let previous = "";
   /** The newest part, if none of it was spoken. */
@@ -70,6 +70,6 @@ function textOf(parts: readonly WrittenPart[]): string {
 
 const NOTHING_SPEAKABLE = "Tell me a bit more about that.";
 
-/** Sentences after which a link that is still open is taken as it is, so that speech does not wait for its end. */
+/** Sentences after which an open link is spoken as it is, so that speech does not wait. */
 const MAX_PENDING = 3;
 const OPEN_LINK = /(?<!\w)\[\p{L}[^[\]]*$/u;

@@ -67,11 +67,11 @@ export async function createParametricModel(
       throw new SpeechFailedError(`The voice has no speaker "${name}", only ${[...voices.keys()]}.`);
     }
     const { follows } = readPreset(script.preset);
-    const { speaker, heard } = await follower.cast(script, voice, follows, signal);
+    const { speaker, followed } = await follower.cast(script, voice, follows, signal);
     const { adapter } = speaker;
     return {
       speaker,
-      heard,
+      followed,
       network: adapter === null ? network : await abortable(adapted.network(adapter), signal),
     };
   }

@@ -153,7 +153,7 @@ function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
     },
     takeMemory: () => spare.pop() ?? new DecoderMemory(),
     giveBack(memory) {
-      if (spare.length < MOST_SPARE) spare.push(memory);
+      if (spare.length < MAX_SPARE) spare.push(memory);
     },
     async decode({ encoding, pitchHz, energy, isFirst, isLast, skippedFrames: skip, frames }, memory) {
       const columns = pitchHz.length;
@@ -188,7 +188,7 @@ function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
 }
 
 /** Buffers kept for reuse: sentences decoded at once, as a rule. */
-const MOST_SPARE = 8;
+const MAX_SPARE = 8;
 
 const ZEROS = float32(new Float32Array(CHANNELS * EDGE_COLUMNS), [1, CHANNELS, EDGE_COLUMNS]);
 const NONE = float32(new Float32Array(0), [1, CHANNELS, 0]);

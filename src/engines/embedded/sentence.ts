@@ -36,14 +36,14 @@ export function sentenceAudio(
 ): SentenceAudio {
   const span = speechSpan(plan);
   const drift = readPreset(preset).acoustics ? delivery.acousticTemperature : 0;
-  const colouring = speaker.spectrumTransform(plan);
+  const transform = speaker.spectrumTransform(plan);
   const waveform = new Waveform(kernel, {
     pitchHz: plan.pitchHz,
     from: span.from,
     noiseSeed: createRandom(seed, index, "noise").bits(),
     bins: BINS_FOR[delivery.quality],
     transform:
-      drift === 0 ? colouring : createSpectralDrift(colouring, drift, createRandom(seed, index, "colour")),
+      drift === 0 ? transform : createSpectralDrift(transform, drift, createRandom(seed, index, "drift")),
   });
   const stream = new SpectrumStream(network, forDecoder(plan, speaker), {
     ...span,

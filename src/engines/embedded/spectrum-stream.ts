@@ -129,7 +129,7 @@ export function spectralHops(stream: SpectrumStream, waveform: Waveform): HopSou
   let next = 0;
   return {
     // A frame completes the hop two before its own. The first of these holds only the beginning of the first frame.
-    lead: 2,
+    leadingHops: 2,
     async make(out) {
       if (spectra === null || next === spectra.count) {
         spectra = await stream.next();

@@ -46,12 +46,12 @@ export class Waveform {
    */
   add(spectra: Float32Array, offset: number, out: Float32Array): void {
     const kernel = this.#kernel;
-    const { noiseSeed, bins, transform: colouring } = this.#options;
+    const { noiseSeed, bins, transform } = this.#options;
     const frame = this.#frame++;
     this.#pulseHop(frame + 1);
     const isVoiced = this.#isVoiced.includes(true);
     if (isVoiced) kernel.pulses.set(this.#pulses);
-    colouring.apply(kernel, frame, spectra, offset);
+    transform.apply(kernel, frame, spectra, offset);
     kernel.overlap.set(this.#overlap);
     kernel.frame(isVoiced ? 1 : 0, hash32(noiseSeed, frame), bins);
     out.set(kernel.samples.subarray(0, HOP_SAMPLES));

@@ -35,8 +35,8 @@ export function pitchMap(
 ): PitchMap {
   const median = percentile(theirs, 0.5);
   const x = QUANTILES.map((share) => percentile(own.deviations, share));
-  const heard = QUANTILES.map((share) => percentile(theirs, share) - median);
-  const wanted = heard.map((value, i) => start.range * x[i]! + strength * (value - start.range * x[i]!));
+  const targets = QUANTILES.map((share) => percentile(theirs, share) - median);
+  const wanted = targets.map((value, i) => start.range * x[i]! + strength * (value - start.range * x[i]!));
   const y = wanted.slice();
   for (const direction of [1, -1]) {
     for (let i = MIDDLE + direction; x[i] !== undefined; i += direction) {
@@ -75,20 +75,20 @@ export interface PitchBias {
 export const USUAL_BIAS: PitchBias = { level: 0.065, range: 0.82 };
 
 /**
- * Returns the bias that calibration shows. @param heard sorted logarithms of the pitch measured in the spoken
+ * Returns the bias that calibration shows. @param measured sorted logarithms of the pitch measured in the spoken
  * sentences
  */
 export function measurePitchBias(
   map: PitchMap,
   aloud: readonly SentencePitch[],
-  heard: Float32Array,
+  measured: Float32Array,
 ): PitchBias {
-  if (heard.length < MIN_VOICED) return USUAL_BIAS;
+  if (measured.length < MIN_VOICED) return USUAL_BIAS;
   const planned = plannedPitch(map, aloud);
   return {
-    level: clamp(percentile(heard, 0.5) - percentile(planned, 0.5), -MAX_LEVEL_BIAS, MAX_LEVEL_BIAS),
+    level: clamp(percentile(measured, 0.5) - percentile(planned, 0.5), -MAX_LEVEL_BIAS, MAX_LEVEL_BIAS),
     range: clamp(
-      standardDeviation(heard) / (standardDeviation(planned) || 1),
+      standardDeviation(measured) / (standardDeviation(planned) || 1),
       MIN_RANGE_BIAS,
       MAX_RANGE_BIAS,
     ),
@@ -214,8 +214,8 @@ export async function measureBaselinePitch(
 
 export function sentencePitch({ pitchHz, energy }: Contour): SentencePitch {
   const centre = Math.log(medianPitchHz(pitchHz) ?? 1);
-  const heard = pitchHz.filter((hz, frame) => hz > VOICED_ABOVE_HZ && energy[frame]! >= SUNG_ENERGY);
-  return { centre, deviations: heard.map((hz) => Math.log(hz) - centre) };
+  const measured = pitchHz.filter((hz, frame) => hz > VOICED_ABOVE_HZ && energy[frame]! >= MIN_VOICED_ENERGY);
+  return { centre, deviations: measured.map((hz) => Math.log(hz) - centre) };
 }
 
 export function summarisePitch(sentences: readonly SentencePitch[]): BaselinePitch {
@@ -230,4 +230,4 @@ export function summarisePitch(sentences: readonly SentencePitch[]): BaselinePit
 }
 
 /** Voiced frames with less energy are inaudible. */
-const SUNG_ENERGY = 2;
+const MIN_VOICED_ENERGY = 2;

@@ -45,16 +45,16 @@ export async function analyseUntilEnough(
   turns: readonly ReferenceTurn[],
   hear: (turn: ReferenceTurn) => Promise<VoiceProfile>,
 ): Promise<readonly AnalysedClip[]> {
-  const heard: AnalysedClip[] = [];
+  const analysed: AnalysedClip[] = [];
   let [speechS, listenedS] = [0, 0];
   for (const turn of turns) {
     if (speechS >= ENOUGH_SPEECH_S || listenedS >= MAX_LISTENING_S) break;
     const profile = await hear(turn);
-    heard.push({ ...turn, profile });
+    analysed.push({ ...turn, profile });
     if (profile.suitability.trust > 0) speechS += profile.speechS;
     listenedS += Math.min(MAX_EXCERPT_S, turn.clip.durationS);
   }
-  return heard;
+  return analysed;
 }
 
 const ENOUGH_SPEECH_S = 12;

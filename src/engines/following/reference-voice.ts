@@ -19,13 +19,13 @@ import { SharedCache } from "./shared-cache.ts";
 
 export interface FollowResult<S> {
   readonly speaker: S;
-  readonly heard: Omit<FollowedVoice, "turns">;
+  readonly followed: Omit<FollowedVoice, "turns">;
 }
 
-/** The speaker of an open turn; `heard` is `null` without audio to analyse. */
+/** The speaker of an open turn; `followed` is `null` without audio to analyse. */
 export interface CastSpeaker<S> {
   readonly speaker: S;
-  readonly heard: FollowedVoice | null;
+  readonly followed: FollowedVoice | null;
 }
 
 export interface FollowMethod<S> {
@@ -47,7 +47,7 @@ export interface FollowMethod<S> {
  * Finds the speaker of an open turn from earlier turns or a chosen recording. Caches followed voices by clip digests;
  * concurrent requests for the same clips share one computation.
  */
-export class VoiceFollower<S> {
+export class ReferenceFollower<S> {
   readonly #run: <T>(work: Work<T>) => Promise<T>;
   readonly #profiles = new SharedCache<VoiceProfile>(MAX_PROFILES);
   readonly #followed = new SharedCache<FollowResult<S>>(MAX_FOLLOWED);
@@ -70,17 +70,17 @@ export class VoiceFollower<S> {
     if (profile !== null && profile.suitability.trust >= MIN_TRUST) {
       const clips = analysed.filter((clip) => trusted.includes(clip.profile));
       const key = followedKey(clips, method.variant);
-      const followed = await this.#followed.get(key, signal, (stop) => method.follow(profile, clips, stop));
+      const result = await this.#followed.get(key, signal, (stop) => method.follow(profile, clips, stop));
       const turns = clips.flatMap(({ index }) => index ?? []);
-      return { speaker: followed.speaker, heard: { ...followed.heard, turns } };
+      return { speaker: result.speaker, followed: { ...result.followed, turns } };
     }
     const speaker = await method.usualSpeaker();
-    if (own.length === 0 && other === null) return { speaker, heard: null };
+    if (own.length === 0 && other === null) return { speaker, followed: null };
     const cautions = [...new Set(analysed.flatMap((clip) => clip.profile.suitability.cautions))];
-    const heard = { ...UNCHANGED_VOICE, ...method.usual, cautions };
-    if (other === null || method.entrain === undefined) return { speaker, heard };
+    const report = { ...UNCHANGED_VOICE, ...method.usual, cautions };
+    if (other === null || method.entrain === undefined) return { speaker, followed: report };
     const { speaker: entrained, ...moved } = method.entrain(speaker, await this.#analyse(other, signal));
-    return { speaker: entrained, heard: { ...heard, ...moved, entrainedBy: other.index } };
+    return { speaker: entrained, followed: { ...report, ...moved, entrainedBy: other.index } };
   }
 
   #analyse({ clip }: ReferenceTurn, signal: AbortSignal): Promise<VoiceProfile> {

@@ -16,15 +16,15 @@ import {
  * voices speak different words).
  *
  * @param codebook [48, 40] of the voice as trained
- * @param heard [n, 40] the target's voiced frames
+ * @param target [n, 40] the target's voiced frames
  */
 export function estimateVocalTractWarp(
   codebook: Float32Array,
-  heard: Float32Array,
+  target: Float32Array,
   bandEdgeHz: number,
 ): number {
   const bandLimit = bandsBelow(bandEdgeHz);
-  const theirs = thinned(shapesOf(heard, frameOf(heard, bandLimit)));
+  const theirs = thinned(shapesOf(target, frameOf(target, bandLimit)));
   const distances = WARPS.map((warp) => {
     const warped = warpedBands(codebook, warp);
     const kinds = { count: CODEBOOK, centres: shapesOf(warped, frameOf(warped, bandLimit)) };

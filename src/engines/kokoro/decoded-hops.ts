@@ -18,7 +18,7 @@ export interface KokoroDecoding {
  * bytes. Little of the silence around the sentence is decoded.
  */
 export class DecodedHops implements HopSource {
-  readonly lead = 0;
+  readonly leadingHops = 0;
   readonly #decoding: KokoroDecoding;
   readonly #plan: Plan;
   readonly #steps: StepRange;

@@ -9,9 +9,9 @@ import {
   type CastSpeaker,
   type FollowResult,
   nearestStart,
+  ReferenceFollower,
   startingProfile,
   UNCHANGED_VOICE,
-  VoiceFollower,
 } from "../following/reference-voice.ts";
 import { clipTempo } from "../following/tempo.ts";
 import { estimateVocalTractWarp } from "../following/vocal-tract-warp.ts";
@@ -38,11 +38,11 @@ export interface KokoroFollowerOptions {
 /** Follows clips from the nearest of Kokoro's voices: pitch, level, rate and pauses. The timbre stays that voice's. */
 export class KokoroFollower {
   readonly #options: KokoroFollowerOptions;
-  readonly #follower: VoiceFollower<KokoroSpeaker>;
+  readonly #follower: ReferenceFollower<KokoroSpeaker>;
 
   constructor(options: KokoroFollowerOptions) {
     this.#options = options;
-    this.#follower = new VoiceFollower(options.run);
+    this.#follower = new ReferenceFollower(options.run);
   }
 
   /**
@@ -89,7 +89,7 @@ export class KokoroFollower {
     const { speechS } = profile;
     return {
       speaker: { ...speaker, voice },
-      heard: { ...UNCHANGED_VOICE, start: id, followed: FOLLOWED, speechS, trust, cautions, ...moved },
+      followed: { ...UNCHANGED_VOICE, start: id, followed: FOLLOWED, speechS, trust, cautions, ...moved },
     };
   }
 }

@@ -8,7 +8,7 @@ export function lowPassed(hops: HopSource, quality: AudioQuality): HopSource {
   if (cutoffHz === null) return hops;
   const filter = new ButterworthLowPass(cutoffHz);
   return {
-    lead: hops.lead,
+    leadingHops: hops.leadingHops,
     async make(out) {
       await hops.make(out);
       filter.apply(out);

@@ -161,7 +161,7 @@ export interface MeasuredNorms {
 }
 
 /** The floor, as a share of the smallest measured value. */
-const LEAST = 0.3;
+const FLOOR_SHARE = 0.3;
 
 /** Fits a line to measurements (least squares). @param sentences of at least two lengths */
 export function fitNormStatistics(sentences: readonly MeasuredNorms[]): NormStatistics {
@@ -184,15 +184,15 @@ export function fitNormStatistics(sentences: readonly MeasuredNorms[]): NormStat
     }
     slope[at] = rise;
     level[at] = mean - rise * middle;
-    floor[at] = least > 0 ? LEAST * least : Number.NEGATIVE_INFINITY;
+    floor[at] = least > 0 ? FLOOR_SHARE * least : Number.NEGATIVE_INFINITY;
   }
   return { level, slope, floor };
 }
 
 /** Shortest sentence that the line is valid for: "Yes." */
-const LEAST_STEPS = 40;
+const MIN_STEPS = 40;
 
 export function normStatisticsFor({ level, slope, floor }: NormStatistics, steps: number): Float32Array {
-  const inverse = 1 / Math.max(LEAST_STEPS, steps);
+  const inverse = 1 / Math.max(MIN_STEPS, steps);
   return level.map((value, at) => Math.max(floor[at]!, value + slope[at]! * inverse));
 }

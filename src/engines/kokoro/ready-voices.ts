@@ -29,11 +29,11 @@ export function heaviest<T extends { readonly weight: number }>(parts: readonly 
 }
 
 /** Cached voices, 0.7 MB each. */
-const KEPT = 32;
+const MAX_CACHED = 32;
 
 export class ReadyVoices {
   readonly #parts: MeasuringOptions;
-  readonly #known = new LruCache<Promise<ReadyVoice>>(KEPT);
+  readonly #known = new LruCache<Promise<ReadyVoice>>(MAX_CACHED);
 
   constructor(parts: MeasuringOptions) {
     this.#parts = parts;

@@ -96,7 +96,7 @@ export class PieceMarks {
   }
 
   /** Whether the text asks for silence in the space after a place. */
-  isPauseBehind(place: number): boolean {
+  hasPauseAfter(place: number): boolean {
     let [low, high] = [0, this.#points.length];
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -34,7 +34,7 @@ export async function planSentence(
   { speaker, temperature, liveliness, rate, seed }: PlanStyle,
   index: number,
 ): Promise<Plan> {
-  const strength = ROOM * liveliness * temperature;
+  const strength = STRENGTH_AT_TEMPERATURE_1 * liveliness * temperature;
   const asked = varyRhythm(rhythm, strength, createRandom(seed, index, "rhythm"));
   const prosody = drawProsody(ids, strength, createRandom(seed, index, "delivery"));
   const timing = await planTiming(network, ids);
@@ -55,4 +55,4 @@ export async function planSentence(
 }
 
 /** A temperature of 1 is a little livelier than was first measured as harmless. */
-const ROOM = 1.3;
+const STRENGTH_AT_TEMPERATURE_1 = 1.3;

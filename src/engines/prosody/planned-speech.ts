@@ -10,7 +10,7 @@ import type { TextReader } from "./read-text.ts";
 import { SegmentSource } from "./segments.ts";
 import { type SentenceVoice, speakSegments } from "./utterance.ts";
 
-export interface PlannedVoices<C extends { readonly heard: FollowedVoice | null }> {
+export interface PlannedVoices<C extends { readonly followed: FollowedVoice | null }> {
   /** Returns the speaker of a script, and what following reports of it. */
   cast(script: VoiceScript, signal: AbortSignal): Promise<C>;
   /** @param inTurn runs each graph when the utterance gets a turn */
@@ -53,7 +53,7 @@ export class PlannedSpeech {
     };
   }
 
-  model<C extends { readonly heard: FollowedVoice | null }>(voices: PlannedVoices<C>): SpeechModel {
+  model<C extends { readonly followed: FollowedVoice | null }>(voices: PlannedVoices<C>): SpeechModel {
     return {
       analyseHistory: async (script, signal) => {
         this.#requireOpen(signal);
@@ -71,7 +71,7 @@ export class PlannedSpeech {
     signal.throwIfAborted();
   }
 
-  async *#speak<C extends { readonly heard: FollowedVoice | null }>(
+  async *#speak<C extends { readonly followed: FollowedVoice | null }>(
     script: Script,
     signal: AbortSignal,
     voices: PlannedVoices<C>,
@@ -100,7 +100,7 @@ export class PlannedSpeech {
           hasBegun = true;
         },
       });
-      return usual.heard === null ? report : { ...report, voice: usual.heard };
+      return usual.followed === null ? report : { ...report, voice: usual.followed };
     } finally {
       source.release();
       stop.end();

@@ -1,5 +1,5 @@
 /** Each purpose has its own stream, so that none shifts another. */
-export type RandomPurpose = "delivery" | "rhythm" | "colour" | "noise";
+export type RandomPurpose = "delivery" | "rhythm" | "drift" | "noise";
 
 export interface Random {
   /** Returns the next 32 bits, unsigned. */
@@ -44,6 +44,6 @@ const MAX_GENTLE = 2.2;
 const PURPOSE: Readonly<Record<RandomPurpose, number>> = {
   delivery: 0x243f6a88,
   rhythm: 0x03707344,
-  colour: 0x85a308d3,
+  drift: 0x85a308d3,
   noise: 0x13198a2e,
 };

@@ -17,7 +17,7 @@ export interface SpokenSegment extends ReadSegment {
   readonly words: number;
   readonly wordsBefore: number;
   readonly endsSentence: boolean;
-  readonly wordsSaid: number;
+  readonly wordsInEarlierSentences: number;
   /** Whether its sentence begins a paragraph after another, or ends one before another. */
   readonly startsParagraph: boolean;
   readonly endsParagraph: boolean;
@@ -56,7 +56,7 @@ export class SegmentSource {
   /** Spoken text that belongs to no segment yet. */
   #unclaimed = "";
   #hasEnded = false;
-  #wordsSaid = 0;
+  #wordsBefore = 0;
   /** Whether a paragraph has ended since the last spoken sentence. */
   #isNewParagraph = false;
   /** Points between the last segment's words and the next one's. */
@@ -109,7 +109,7 @@ export class SegmentSource {
     for (const { text, from, endsParagraph, goesOn = false } of this.#reader.split(spoken)) {
       const end = from + text.length;
       // The end of a piece ends no paragraph: a writer may go on in the same one.
-      const isBroken = endsParagraph && /^[^\S\n]*\n/.test(spoken.slice(end)) && !marks.isPauseBehind(end);
+      const isBroken = endsParagraph && /^[^\S\n]*\n/.test(spoken.slice(end)) && !marks.hasPauseAfter(end);
       const given = spoken.slice(at, end);
       this.#sentences.push({ text, from, marks, given, endsParagraph: isBroken, goesOn });
       at = end;
@@ -135,7 +135,7 @@ export class SegmentSource {
         words,
         wordsBefore,
         endsSentence,
-        wordsSaid: this.#wordsSaid,
+        wordsInEarlierSentences: this.#wordsBefore,
         startsParagraph: this.#isNewParagraph,
         endsParagraph,
         pauseS: isBrokenOff ? 0 : endsSentence && !goesOn ? pauseS(text, endsParagraph) : clausePauseS(ids),
@@ -145,11 +145,11 @@ export class SegmentSource {
     });
     if (text === "") this.#waitingPoints.push(...marks.pointsUntil(from));
     if (parts.length === 0) {
-      this.#isNewParagraph ||= endsParagraph && this.#wordsSaid > 0;
+      this.#isNewParagraph ||= endsParagraph && this.#wordsBefore > 0;
       return;
     }
     this.#unclaimed = "";
-    this.#wordsSaid += words;
+    this.#wordsBefore += words;
     this.#isNewParagraph = endsParagraph;
   }
 

@@ -6,7 +6,7 @@ import type { SpeechSpan } from "./plan.ts";
 
 export interface HopSource {
   /** Hops before the span's first frame. */
-  readonly lead: number;
+  readonly leadingHops: number;
   /** Makes the next hop, 300 samples; after the last frame, its decay. */
   make(out: Float32Array): Promise<void>;
 }
@@ -105,7 +105,7 @@ export class SentenceAudio {
     const { from, onset, to } = this.#span;
     const latest = Math.min(onset + MAX_RISE_FRAMES, to - 1);
     const following = new Float32Array(HOP_SAMPLES);
-    let hop = from - this.#hops.lead;
+    let hop = from - this.#hops.leadingHops;
     await this.#hops.make(following);
     do {
       this.#hop.set(following);

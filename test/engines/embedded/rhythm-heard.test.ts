@@ -30,7 +30,14 @@ describe("A plan in rhythm", () => {
   async function planned(text: string, rhythm: Rhythm | null, speaker = "0", temperature = 0): Promise<Plan> {
     const [{ ids } = { ids: [] }] = await reader.read(text);
     const words = wordCount(ids);
-    const place = { text, words, wordsInside: words, wordsBefore: 0, wordsSaid: 0, endsSentence: true };
+    const place = {
+      text,
+      words,
+      wordsInside: words,
+      wordsBefore: 0,
+      wordsInEarlierSentences: 0,
+      endsSentence: true,
+    };
     const own = rhythmOf({ ...place, startsParagraph: false, endsParagraph: false }, "plain");
     const manner = {
       speaker: createVoices().get(speaker)!,

@@ -87,7 +87,7 @@ describe("Who follows", () => {
     await assert.rejects(left, /gone/);
     for (let rounds = 0; rounds < 20; rounds++) await turn();
     assert.ok(steps.done <= 6, `${steps.done} pieces of work`);
-    const { heard } = await follower.cast({ history, speaker: "0" }, voices.get("0")!, "all");
+    const { followed: heard } = await follower.cast({ history, speaker: "0" }, voices.get("0")!, "all");
     assert.deepEqual(heard?.followed, []);
     assert.ok(steps.done > 20, `${steps.done} pieces of work`);
   });

@@ -158,7 +158,11 @@ describe("Segments of a text", () => {
   test("know the paragraph that they begin or end, past what is silent, and the words said before them", async () => {
     const { segments } = await segmentsOf("***\nOne two.\n\n…\n\nThree/four. Five.", "Six.");
     assert.deepEqual(
-      segments.map((segment) => [segment.startsParagraph, segment.endsParagraph, segment.wordsSaid]),
+      segments.map((segment) => [
+        segment.startsParagraph,
+        segment.endsParagraph,
+        segment.wordsInEarlierSentences,
+      ]),
       [
         [false, true, 0],
         [true, false, 2],

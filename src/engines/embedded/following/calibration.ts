@@ -49,7 +49,7 @@ export async function decodeCalibration(
   { register, decoderPitch = 1 }: { readonly register: Register; readonly decoderPitch?: number },
 ): Promise<readonly DecodedSentence[]> {
   const decoded: DecodedSentence[] = [];
-  for (const timing of timings.slice(0, ALOUD)) {
+  for (const timing of timings.slice(0, SPOKEN_SENTENCES)) {
     const plan = await planContour(network, timing);
     editContour(plan, drawProsody(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
     const span = speechSpan(plan);
@@ -65,7 +65,7 @@ export async function decodeCalibration(
 export function* measureCalibration(
   kernel: Kernel,
   decoded: readonly DecodedSentence[],
-  colour: TransformFactory,
+  createTransform: TransformFactory,
 ): Work<CalibrationSpeech> {
   const look = createFrameAnalyser();
   const parts: Float32Array[] = [];
@@ -77,7 +77,7 @@ export function* measureCalibration(
     const samples = yield* soundOf(
       kernel,
       { plan, span, spectra },
-      describing(colour(plan), plan, descriptions),
+      describing(createTransform(plan), plan, descriptions),
     );
     parts.push(samples.subarray(span.from * HOP_SAMPLES));
     const loudest = LOUDNESS_RANGE + loudestOf(descriptions, span);
@@ -104,15 +104,15 @@ export function* measureCalibration(
 export function* medianPulseExcess(
   kernel: Kernel,
   decoded: readonly DecodedSentence[],
-  colour: TransformFactory,
+  createTransform: TransformFactory,
 ): Work<number> {
   const strengths: number[] = [];
   for (const { plan, spectra } of decoded) {
-    const colouring = colour(plan);
+    const transform = createTransform(plan);
     for (const { first, count, values } of spectra) {
       for (let i = 0; i < count; i++) {
-        colouring.apply(kernel, first + i, values, i * SPECTRUM_VALUES);
-        const isSung = plan.energy[first + i]! >= SUNG_ENERGY;
+        transform.apply(kernel, first + i, values, i * SPECTRUM_VALUES);
+        const isSung = plan.energy[first + i]! >= MIN_STRONG_ENERGY;
         const strength = isSung ? pulseExcess(kernel, plan, first + i) : null;
         if (strength !== null) strengths.push(strength);
         if (i % FRAMES_AT_ONCE === 0) yield;
@@ -123,10 +123,10 @@ export function* medianPulseExcess(
 }
 
 /** Calibration sentences that are synthesised: some 12 s of speech. */
-const ALOUD = 4;
+const SPOKEN_SENTENCES = 4;
 
 /** Below this energy pulses are weak by themselves. */
-const SUNG_ENERGY = 6.5;
+const MIN_STRONG_ENERGY = 6.5;
 const FRAMES_AT_ONCE = 40;
 const SILENT_LUFS = -70;
 /** Frames more than 30 dB below the loudest are left out: recordings have noise there. */
@@ -153,14 +153,14 @@ function describing(under: SpectrumTransform, plan: Plan, descriptions: Float32A
 function* soundOf(
   kernel: Kernel,
   { plan, span, spectra }: DecodedSentence,
-  colouring: SpectrumTransform,
+  transform: SpectrumTransform,
 ): Work<Float32Array> {
   const waveform = new Waveform(kernel, {
     pitchHz: plan.pitchHz,
     from: span.from,
     noiseSeed: 0,
     bins: BINS,
-    transform: colouring,
+    transform,
   });
   const samples = new Float32Array(plan.frames * HOP_SAMPLES);
   const hop = new Float32Array(HOP_SAMPLES);

@@ -118,11 +118,11 @@ async function calibrate(
   const pitch = correctPitchMap(mapped, sentences, USUAL_BIAS);
   const decoded = await decodeCalibration(network, timings, { register: mappedRegister(pitch), ...form });
   const unmapped = await run(measureCalibration(kernel, decoded, under));
-  const { heard, spectrumTransform, spectrumDb } =
+  const { mappedSpeech, spectrumTransform, spectrumDb } =
     following === "all"
       ? await learnSpectrum({ run, kernel }, { decoded, unmapped, under }, profile)
-      : { heard: unmapped, spectrumTransform: under, spectrumDb: 0 };
-  const { pitchHz } = await run(trackPitch(heard.samples, SAMPLE_RATE_HZ));
+      : { mappedSpeech: unmapped, spectrumTransform: under, spectrumDb: 0 };
+  const { pitchHz } = await run(trackPitch(mappedSpeech.samples, SAMPLE_RATE_HZ));
   const bias = measurePitchBias(pitch, sentences.slice(0, decoded.length), logPitches(pitchHz));
   const spreadRatio = levelSpread(profile.sound) / levelSpread(unmapped.sound);
   return {
@@ -131,7 +131,7 @@ async function calibrate(
     spectrumTransform,
     decoderPitch: form.decoderPitch,
     dynamics: clamp(spreadRatio ** (DYNAMICS_SHARE * trust), MIN_DYNAMICS, MAX_DYNAMICS),
-    loudnessLufs: heard.loudnessLufs + CALIBRATION_LOUDNESS_OFFSET_LU,
+    loudnessLufs: mappedSpeech.loudnessLufs + CALIBRATION_LOUDNESS_OFFSET_LU,
     spectrumDb,
   };
 }
@@ -152,9 +152,9 @@ async function learnSpectrum(
     return limitThumps(mapped, await run(medianPulseExcess(kernel, decoded, mapped)));
   };
   const first = learnSoundMap(unmapped, theirs);
-  const heard = await run(measureCalibration(kernel, decoded, await transformBy(first)));
-  const map = correctSoundMap(first, unmapped.sound, heard.sound, theirs);
-  return { heard, spectrumTransform: await transformBy(map), spectrumDb: commonGainRmsDb(map) };
+  const mappedSpeech = await run(measureCalibration(kernel, decoded, await transformBy(first)));
+  const map = correctSoundMap(first, unmapped.sound, mappedSpeech.sound, theirs);
+  return { mappedSpeech, spectrumTransform: await transformBy(map), spectrumDb: commonGainRmsDb(map) };
 }
 
 /**

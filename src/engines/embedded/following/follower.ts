@@ -15,8 +15,8 @@ import {
   type FollowMethod,
   type FollowResult,
   nearestStart,
+  ReferenceFollower,
   startingProfile,
-  VoiceFollower,
 } from "../../following/reference-voice.ts";
 import { clipTempo } from "../../following/tempo.ts";
 import { createCodebook, estimateVocalTractWarp } from "../../following/vocal-tract-warp.ts";
@@ -37,12 +37,12 @@ export interface FollowerOptions extends VoiceBaselineOptions {
 export class EmbeddedFollower {
   readonly #options: FollowerOptions;
   readonly #baseline: VoiceBaseline;
-  readonly #follower: VoiceFollower<EmbeddedSpeaker>;
+  readonly #follower: ReferenceFollower<EmbeddedSpeaker>;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
     this.#baseline = createVoiceBaseline(options);
-    this.#follower = new VoiceFollower(options.run);
+    this.#follower = new ReferenceFollower(options.run);
   }
 
   /**
@@ -87,7 +87,7 @@ export class EmbeddedFollower {
     const { speaker, ...moved } = await followVoice({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,
-      heard: {
+      followed: {
         start: label,
         followed: FOLLOWED[following],
         speechS: profile.speechS,

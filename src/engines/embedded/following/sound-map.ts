@@ -148,28 +148,28 @@ export interface SoundMapInput {
  */
 export function learnSoundMap(
   own: { readonly sound: Float32Array; readonly described: Float32Array },
-  heard: SoundMapInput,
+  clip: SoundMapInput,
 ): SoundMap {
-  const bandLimit = Math.max(MIN_BANDS, bandsBelow(heard.bandEdgeHz));
+  const bandLimit = Math.max(MIN_BANDS, bandsBelow(clip.bandEdgeHz));
   const frameOf = (spectra: ArrayLike<number>): ShapeReference => ({
     mean: meanSpectrum(spectra),
     bandLimit,
   });
   const ownFrame = frameOf(own.sound);
-  const heardFrame = frameOf(heard.sound);
+  const clipFrame = frameOf(clip.sound);
   const frame = frameOf(own.described);
   const shapes = shapesOf(own.sound, ownFrame);
   const kinds = sortIntoKinds(shapes, KINDS);
   const described = sumsByKind(shapes, shapesOf(own.described, frame), kinds);
   const signs = described.sums.map((sum, at) => sum / Math.max(1, described.counts[Math.floor(at / BANDS)]!));
 
-  const moved = movedTowards(shapesOf(heard.sound, heardFrame), kinds);
-  const common = commonGains(ownFrame.mean, heardFrame.mean, bandLimit);
+  const moved = movedTowards(shapesOf(clip.sound, clipFrame), kinds);
+  const common = commonGains(ownFrame.mean, clipFrame.mean, bandLimit);
   const gains = moved.centres.map((centre, at) => {
     const band = at % BANDS;
     const apart = KIND_SHARE * (centre - kinds.centres[at]!);
     const kindly = edgeShare(band, bandLimit) * bent(apart, KIND_LIMIT, KIND_LIMIT);
-    return heard.strength * (common[band]! + kindly);
+    return clip.strength * (common[band]! + kindly);
   });
   const meant = Float64Array.from({ length: BANDS }, (_, band) => {
     let sum = 0;
@@ -188,18 +188,18 @@ export function correctSoundMap(
   map: SoundMap,
   bare: Float32Array,
   mapped: Float32Array,
-  heard: SoundMapInput,
+  clip: SoundMapInput,
 ): SoundMap {
   const { bandLimit } = map.frame;
   const [before, after] = [meanSpectrum(bare), meanSpectrum(mapped)];
-  const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(heard.sound)];
+  const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(clip.sound)];
   const lacking = map.intendedGains.map((gain, band) => gain - (after[band]! - before[band]!));
   const loud = levelled(
     theirs.map((value, band) => value - ours[band]!),
     bandLimit,
   );
   const correction = lacking.map((value, band) => {
-    const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
+    const inLoud = LOUD_SHARE * clip.strength * loud[band]!;
     const lacks =
       clamp(CORRECTED_SHARE * value, -MAX_CORRECTION, MAX_CORRECTION) +
       clamp(inLoud, -MAX_CORRECTION, MAX_CORRECTION);
@@ -226,8 +226,8 @@ function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
  * Returns the gains that all kinds share: the difference of the means without its level, limited to what stays
  * natural.
  */
-function commonGains(own: Float64Array, heard: Float64Array, bandLimit: number): Float64Array {
-  const difference = heard.map((value, band) => value - own[band]!);
+function commonGains(own: Float64Array, clip: Float64Array, bandLimit: number): Float64Array {
+  const difference = clip.map((value, band) => value - own[band]!);
   const gains = levelled(difference, bandLimit).map((value, band) =>
     bent(value, MAX_UP, BAND_HZ[band]! > TREBLE_HZ ? MAX_DOWN_TREBLE : MAX_DOWN),
   );
@@ -272,9 +272,9 @@ function loudnessChange(spectrum: Float64Array, gains: Float64Array): number {
   spectrum.forEach((power, band) => {
     const hz = BAND_HZ[band]!;
     // Bands are as wide as mel steps; ITU-R BS.1770 raises what is above 1.5 kHz by 4 dB.
-    const heard = (700 + hz) * (1 + 1.5 / (1 + (1_500 / hz) ** 2)) * Math.exp(power);
-    before += heard;
-    after += heard * Math.exp(gains[band]!);
+    const weighted = (700 + hz) * (1 + 1.5 / (1 + (1_500 / hz) ** 2)) * Math.exp(power);
+    before += weighted;
+    after += weighted * Math.exp(gains[band]!);
   });
   return Math.log(after / before);
 }

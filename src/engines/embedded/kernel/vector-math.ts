@@ -6,10 +6,10 @@ import { type Code, f32x4, i32x4, v128 } from "../../../onnx/instructions.ts";
  * Waite, "Software Manual for the Elementary Functions", 1980).
  */
 export function exponential(body: FunctionBody, x: Code): Code {
-  const held = body.keep(f32x4.pmax(f32x4.pmin(x, f32x4.const(7)), f32x4.const(-80)));
-  const { whole: power, bits } = nearestWhole(body, f32x4.mul(held, f32x4.const(Math.LOG2E)));
+  const limited = body.keep(f32x4.pmax(f32x4.pmin(x, f32x4.const(7)), f32x4.const(-80)));
+  const { whole: power, bits } = nearestWhole(body, f32x4.mul(limited, f32x4.const(Math.LOG2E)));
   // ln 2 in two parts, the first short enough that its product with a power is exact.
-  const high = f32x4.sub(held, f32x4.mul(power, f32x4.const(LN2_HIGH)));
+  const high = f32x4.sub(limited, f32x4.mul(power, f32x4.const(LN2_HIGH)));
   const rest = body.keep(f32x4.sub(high, f32x4.mul(power, f32x4.const(Math.LN2 - LN2_HIGH))));
   const series = polynomial(body, rest, [1, 1, 1 / 2, 1 / 6, 1 / 24, 1 / 120]);
   return body.keep(i32x4.add(series, i32x4.shiftLeft(bits, 23)));

@@ -128,7 +128,7 @@ export function judgeSuitability(measured: AnalysedRecording): Suitability {
   let trust = 1;
   const weigh = (caution: ClipCaution, factor: number): void => {
     trust *= factor;
-    if (factor < NOTED) cautions.push(caution);
+    if (factor < REPORTED_BELOW) cautions.push(caution);
   };
   const { recording } = measured;
   if (figures.voicedS < MIN_VOICED_S) return { trust: 0, cautions: ["no voice"] };
@@ -170,7 +170,7 @@ function figuresOf({ frames, track, activity }: AnalysedRecording): Figures {
 }
 
 const MIN_VOICED_S = 0.1;
-const NOTED = 0.95;
+const REPORTED_BELOW = 0.95;
 const WIDE_BAND_HZ = 6_000;
 
 /** Ramps linearly from 0 at `none` to 1 at `all`; `none` may be the greater. */

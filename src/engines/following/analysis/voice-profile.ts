@@ -161,8 +161,8 @@ const ENOUGH_VOICED_S = 1.2;
 
 /** Returns the loudness of the mean power, weighted by speech. */
 function meanLoudness(profiles: readonly VoiceProfile[], speechS: number): number | null {
-  const heard = profiles.filter(({ loudnessLufs }) => loudnessLufs !== null);
-  const power = heard.reduce(
+  const audible = profiles.filter(({ loudnessLufs }) => loudnessLufs !== null);
+  const power = audible.reduce(
     (sum, profile) => sum + (10 ** (profile.loudnessLufs! / 10) * profile.speechS) / speechS,
     0,
   );

@@ -27,15 +27,19 @@ export function applyIntonation(
   }
   const medianHz = medianPitchHz(plan.pitchHz);
   if (medianHz === null) return;
-  for (const lift of lifts) liftWord(plan, lift, medianHz);
-  if (riseSemitones > 0) riseAtEnd(plan, riseSemitones, medianHz);
+  for (const lift of lifts) raiseWordEnd(plan, lift, medianHz);
+  if (riseSemitones > 0) applyQuestionRise(plan, riseSemitones, medianHz);
 }
 
-function liftWord(plan: Plan, { word, toSemitones, maxSemitones }: ContinuationRise, medianHz: number): void {
+function raiseWordEnd(
+  plan: Plan,
+  { word, toSemitones, maxSemitones }: ContinuationRise,
+  medianHz: number,
+): void {
   const span = wordSpans(plan.ids)[word];
   if (span === undefined) return;
   const begin = firstFrameOf(plan, span.from);
-  const end = lastSung(plan, firstFrameOf(plan, span.to));
+  const end = lastAudiblyVoiced(plan, firstFrameOf(plan, span.to));
   if (end < begin) return;
   const near = plan.pitchHz.subarray(Math.max(begin, end - NEAR_END_FRAMES), end + 1);
   const ownSemitones = 12 * Math.log2(Math.max(...near) / medianHz);
@@ -53,9 +57,9 @@ function liftWord(plan: Plan, { word, toSemitones, maxSemitones }: ContinuationR
  * ms (the low accent and high boundary of an English yes/no question, L* H-H%; Pierrehumbert, 1980). So the rise is
  * the same however deep the fall was; in less time it is smaller.
  */
-function riseAtEnd(plan: Plan, semitones: number, medianHz: number): void {
+function applyQuestionRise(plan: Plan, semitones: number, medianHz: number): void {
   const { pitchHz } = plan;
-  const end = lastSung(plan, plan.frames);
+  const end = lastAudiblyVoiced(plan, plan.frames);
   const first = pitchHz.findIndex((hz) => hz > VOICED_ABOVE_HZ);
   if (end < 0) return;
   const stressed = firstFrameOf(plan, plan.ids.lastIndexOf(STRESS_ID));
@@ -75,9 +79,9 @@ function move({ pitchHz }: Plan, frame: number, hz: number): void {
 }
 
 /** Returns the last audibly voiced frame before `to`; -1 if there is none. */
-function lastSung({ pitchHz, energy }: Plan, to: number): number {
+function lastAudiblyVoiced({ pitchHz, energy }: Plan, to: number): number {
   let frame = Math.min(to, pitchHz.length) - 1;
-  while (frame >= 0 && !(pitchHz[frame]! > VOICED_ABOVE_HZ && energy[frame]! >= SUNG_ENERGY)) frame--;
+  while (frame >= 0 && !(pitchHz[frame]! > VOICED_ABOVE_HZ && energy[frame]! >= MIN_VOICED_ENERGY)) frame--;
   return frame;
 }
 
@@ -94,7 +98,7 @@ function smooth(part: number): number {
 /** Id of `ˈ` in voices/heart/vocab.json, which precedes a stressed vowel. */
 const STRESS_ID = 156;
 /** Voiced frames with less energy are inaudible. */
-const SUNG_ENERGY = 2;
+const MIN_VOICED_ENERGY = 2;
 const LOW_SEMITONES = -0.5;
 /** Above 1 a rise is steepest at its end. */
 const BEND = 1.3;

@@ -35,8 +35,9 @@ export type SegmentContext = Omit<SpokenSegment, "ids" | "sources" | "pauseS"> &
  */
 export function rhythmOf(place: SegmentContext, precedingTurn: PrecedingTurn): Rhythm {
   const kind = sentenceKind(place.text);
-  const isBrisk = precedingTurn === "short-turn" && place.wordsSaid + place.words <= SHORT_REPLY_WORDS;
-  const isCalm = precedingTurn === "long-turn" && place.wordsSaid === 0;
+  const isBrisk =
+    precedingTurn === "short-turn" && place.wordsInEarlierSentences + place.words <= SHORT_REPLY_WORDS;
+  const isCalm = precedingTurn === "long-turn" && place.wordsInEarlierSentences === 0;
   const startsParagraph = place.startsParagraph && place.wordsBefore === 0;
   const endsParagraph = place.endsParagraph && place.endsSentence;
   return {

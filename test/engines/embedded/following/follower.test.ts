@@ -44,10 +44,10 @@ describe("A follower", () => {
 
   test("hears nothing where no turn has audio: the voice stays its own", async () => {
     const voice = voices.get("0")!;
-    assert.deepEqual(await castOf([]), { speaker: voice, heard: null });
+    assert.deepEqual(await castOf([]), { speaker: voice, followed: null });
     assert.deepEqual(await castOf([{ speaker: "1", text: "Good morning.", audio: null }]), {
       speaker: voice,
-      heard: null,
+      followed: null,
     });
   });
 
@@ -55,41 +55,44 @@ describe("A follower", () => {
     const history = [turn("0", scaled(noise(48_000, 1), 0.2), "hiss")];
     const sample = { clip: { ...clipOf(man), digest: "man" }, text: null };
     const script = { history, speaker: "0", voice: [{ weight: 1, sample }] };
-    const { heard } = await follower.cast(script, voices.get("0")!, "all");
-    assert.deepEqual([heard?.start, heard?.turns, heard?.trust, heard?.cautions], ["1", [], 1, []]);
+    const { followed } = await follower.cast(script, voices.get("0")!, "all");
+    assert.deepEqual(
+      [followed?.start, followed?.turns, followed?.trust, followed?.cautions],
+      ["1", [], 1, []],
+    );
   });
 
   test("one of our voices that was chosen is itself, whatever the speaker's turns sound like", async () => {
     const script = { history: [turn("0", man, "man")], speaker: "0", voice: [{ weight: 1, id: "0" }] };
     const voice = voices.get("0")!;
-    assert.deepEqual(await follower.cast(script, voice, "all"), { speaker: voice, heard: null });
+    assert.deepEqual(await follower.cast(script, voice, "all"), { speaker: voice, followed: null });
   });
 
   test("who hears our own voice 1 sets out from it and stays near", async () => {
-    const { heard } = await castOf([turn("0", man, "man")]);
-    assert.ok(heard !== null && heard.start === "1" && heard.trust === 1);
-    assert.deepEqual([heard.turns, heard.cautions, heard.entrainedBy], [[0], [], null]);
-    assert.ok(Math.abs(heard.pitchSemitones) < 1, `${heard.pitchSemitones} semitones`);
+    const { followed } = await castOf([turn("0", man, "man")]);
+    assert.ok(followed !== null && followed.start === "1" && followed.trust === 1);
+    assert.deepEqual([followed.turns, followed.cautions, followed.entrainedBy], [[0], [], null]);
+    assert.ok(Math.abs(followed.pitchSemitones) < 1, `${followed.pitchSemitones} semitones`);
     const { warp } = voices.get("1")!;
-    assert.ok(Math.abs(heard.warp / warp - 1) < 0.03, `a tract of ${heard.warp}`);
-    assert.ok(Math.abs(heard.levelDb) < 1, `${heard.levelDb} dB`);
-    assert.ok(heard.spectrumDb < 2, `${heard.spectrumDb} dB`);
+    assert.ok(Math.abs(followed.warp / warp - 1) < 0.03, `a tract of ${followed.warp}`);
+    assert.ok(Math.abs(followed.levelDb) < 1, `${followed.levelDb} dB`);
+    assert.ok(followed.spectrumDb < 2, `${followed.spectrumDb} dB`);
   });
 
   test("a clip that is no voice leads nowhere, and its caution is named", async () => {
-    const { speaker, heard } = await castOf([turn("0", scaled(noise(48_000, 1), 0.2), "hiss")]);
+    const { speaker, followed } = await castOf([turn("0", scaled(noise(48_000, 1), 0.2), "hiss")]);
     assert.equal(speaker, voices.get("0"));
-    assert.deepEqual([heard?.followed, heard?.cautions, heard?.trust], [[], ["no voice"], 0]);
+    assert.deepEqual([followed?.followed, followed?.cautions, followed?.trust], [[], ["no voice"], 0]);
   });
 
   test("another speaker's clip lends level and pace alone, a little", async () => {
     const quiet = [turn("0", scaled(noise(24_000, 1), 0.2), "hiss"), turn("1", scaled(man, 0.4), "quiet")];
-    const { speaker, heard } = await castOf(quiet);
+    const { speaker, followed } = await castOf(quiet);
     const { register, spectrumTransform: colour } = voices.get("0")!;
     assert.equal(speaker.register, register);
     assert.equal(speaker.spectrumTransform, colour);
-    assert.equal(heard?.entrainedBy, 1);
-    assert.ok(heard.levelDb < -1 && heard.levelDb > -3.01, `${heard.levelDb} dB`);
+    assert.equal(followed?.entrainedBy, 1);
+    assert.ok(followed.levelDb < -1 && followed.levelDb > -3.01, `${followed.levelDb} dB`);
     assert.ok(Math.abs(speaker.tempo - 1) <= 0.051);
     const loud = voices.get("9")!;
     const lent = (await follower.cast({ history: quiet, speaker: "0" }, loud, "all")).speaker;
@@ -100,8 +103,8 @@ describe("A follower", () => {
     const history = [turn("0", man, "man")];
     const known = await castOf(history);
     assert.equal((await castOf(history)).speaker, known.speaker);
-    const { heard } = await castOf(history, new EmbeddedFollower({ ...context, voices }));
-    assert.deepEqual(heard, known.heard);
+    const { followed } = await castOf(history, new EmbeddedFollower({ ...context, voices }));
+    assert.deepEqual(followed, known.followed);
   });
 
   test("keeps less than 256 KiB for a followed clip: its profile, not the decoded sentences", async () => {
@@ -121,7 +124,7 @@ describe("A follower", () => {
     const sentence =
       "We were told that the ferry would leave at nine, and that nobody was to be late for it. ";
     const rateOf = async (text: string | null) =>
-      (await castOf([{ ...turn("0", man, "man"), text }])).heard?.rate ?? assert.fail("nothing was heard");
+      (await castOf([{ ...turn("0", man, "man"), text }])).followed?.rate ?? assert.fail("nothing was heard");
     const [unknown, few, many] = [
       await rateOf(null),
       await rateOf(sentence.repeat(2)),
@@ -143,6 +146,6 @@ describe("A follower", () => {
     });
     const history = [turn("0", scaled(noise(9_600, 2), 0.2), "hiss")];
     await assert.rejects(castOf(history, failing), /no time/);
-    assert.equal((await castOf(history, failing)).heard?.trust, 0);
+    assert.equal((await castOf(history, failing)).followed?.trust, 0);
   });
 });

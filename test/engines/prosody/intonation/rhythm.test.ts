@@ -23,7 +23,7 @@ function placeOf(text: string, rest: Partial<SegmentContext> = {}): SegmentConte
     words,
     wordsInside: words,
     wordsBefore: 0,
-    wordsSaid: 0,
+    wordsInEarlierSentences: 0,
     endsSentence: true,
     startsParagraph: false,
     endsParagraph: false,
@@ -98,13 +98,13 @@ describe("The rhythm of a segment", () => {
   test("is brisk after a short turn, until the reply has more than eight words", () => {
     const brisk = rhythmOf(placeOf("Sure."), "short-turn");
     assert.ok(brisk.tempo > 1 && brisk.pause < 1);
-    assert.deepEqual(rhythmOf(placeOf("Sure.", { wordsSaid: 8 }), "short-turn"), EVEN);
+    assert.deepEqual(rhythmOf(placeOf("Sure.", { wordsInEarlierSentences: 8 }), "short-turn"), EVEN);
     assert.deepEqual(rhythmOf(placeOf("One two three four five six seven eight nine."), "short-turn"), EVEN);
   });
 
   test("begins calmly after a long turn, and then is even", () => {
     assert.ok(rhythmOf(placeOf("I see."), "long-turn").tempo < 1);
-    assert.deepEqual(rhythmOf(placeOf("I see.", { wordsSaid: 2 }), "long-turn"), EVEN);
+    assert.deepEqual(rhythmOf(placeOf("I see.", { wordsInEarlierSentences: 2 }), "long-turn"), EVEN);
   });
 
   test("lengthens the last word of a paragraph and begins the next one higher", () => {

@@ -150,8 +150,8 @@ export interface AdaptedNetworksOptions {
 }
 
 /**
- * The networks of adapted people, each opened at its first use and then kept (some 15 MB). They open one at a time,
- * so that only one competes with utterances for the thread.
+ * Networks of adapted people (15 MB each), opened at first use one at a time, so that only one competes for the
+ * thread.
  */
 export class AdaptedNetworks {
   readonly #parts: AdaptedNetworksOptions;

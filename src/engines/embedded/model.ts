@@ -112,10 +112,7 @@ function chosenVoice({ voice = [] }: Pick<Script, "voice">): string | null {
 /** Worker threads load a model by this name. */
 export { createParametricModel as createModel };
 
-/**
- * Speaks a sentence and discards it: the first run of each graph and the kernel's compilation cost more than later
- * ones.
- */
+/** Speaks a sentence and discards it, so that no listener waits for first runs and the kernel's compilation. */
 async function warmUp({ speak }: SpeechModel): Promise<void> {
   const script: Script = {
     history: [],

@@ -11,15 +11,10 @@ import {
 import { createThumpLimiter } from "./thump-limiter.ts";
 
 export interface EmbeddedSpeaker extends PlannedSpeaker {
-  /**
-   * Label of the adapter that changes the network's weights (`voices/heart/cast`); `null` for the voice as trained.
-   */
+  /** Label of the network's adapter (`voices/heart/cast`); `null` for the voice as trained. */
   readonly adapter: string | null;
   readonly spectrumTransform: TransformFactory;
-  /**
-   * Factor from the sung pitch to the one that the decoder gets: its filters are cleaner near the pitch it was
-   * trained with.
-   */
+  /** Factor on the pitch that the decoder gets: its filters are cleaner near the pitch of its training. */
   readonly decoderPitch: number;
   readonly gain: number;
 }
@@ -40,9 +35,7 @@ export interface EmbeddedVoice extends EmbeddedSpeaker, Physique {
   /** Loudness (ITU-R BS.1770; measured on the Harvard sentences). */
   readonly loudnessLufs: number;
   readonly unlimitedTransform: TransformFactory;
-  /**
-   * Its own form, so that a voice that follows itself stays the same, and one to follow others from. May be empty.
-   */
+  /** Its own form, so that a voice that follows itself stays the same, and one for others. May be empty. */
   readonly startingForms: readonly StartingForm[];
 }
 

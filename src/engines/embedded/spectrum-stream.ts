@@ -16,17 +16,11 @@ export interface Spectra {
 export interface FrameRange {
   readonly from: number;
   readonly to: number;
-  /**
-   * Frames decoded beyond either end as context. Default: {@link CONTEXT_FRAMES}, all that they depend on; silence
-   * needs fewer.
-   */
+  /** Frames decoded beyond either end. Default: {@link CONTEXT_FRAMES}, the whole context; silence needs fewer. */
   readonly context?: number;
 }
 
-/**
- * Decodes a range of a planned sentence in chunks. Chunk sizes never depend on timing, so the same plan gives the
- * same bytes.
- */
+/** Decodes a range of a planned sentence in chunks of fixed sizes, so that the same plan gives the same bytes. */
 export class SpectrumStream {
   readonly #network: EmbeddedNetwork;
   readonly #plan: Plan;
@@ -92,10 +86,7 @@ export class SpectrumStream {
     return { first, count: end - first, values };
   }
 
-  /**
-   * Returns the new columns [from, to) with the columns around them that the first convolution sees; zeros beyond a
-   * sentence's ends.
-   */
+  /** Returns the new columns [from, to) with the first convolution's context; zeros beyond a sentence's ends. */
   #columns(
     memory: DecoderMemory,
     { from, to, isFirst, isLast }: Readonly<{ from: number; to: number; isFirst: boolean; isLast: boolean }>,

@@ -48,10 +48,7 @@ export function pulseExcess(
   return Math.log(pulsePower(kernel, hz)) - (AT_ENERGY_0 + PER_ENERGY * expected);
 }
 
-/**
- * Returns the power of the harmonics below 4 kHz, each seen through the main lobe of the window's transform, four
- * bins wide.
- */
+/** Returns the power of the harmonics below 4 kHz through the window's main lobe, four bins wide. */
 function pulsePower({ spectrum, gain }: Kernel, hz: number): number {
   let power = 0;
   for (let harmonicHz = hz; harmonicHz < MAX_HZ; harmonicHz += hz) {

@@ -17,10 +17,7 @@ export interface WaveformOptions {
 /** Without pulses the phase advances as at 40 Hz; the network was trained with that. */
 const UNVOICED_TURNS = (VOICED_ABOVE_HZ * HOP_SAMPLES) / SAMPLE_RATE_HZ;
 
-/**
- * Turns spectral frames into samples by overlap-add. Frame n is centred on the start of hop n and reaches from hop n
- * − 2 to hop n + 1.
- */
+/** Overlap-adds spectral frames. Frame n is centred on the start of hop n and spans hops n − 2 to n + 1. */
 export class Waveform {
   readonly #kernel: Kernel;
   readonly #options: WaveformOptions;
@@ -40,10 +37,7 @@ export class Waveform {
     for (let hop = this.#frame - 2; hop <= this.#frame; hop++) this.#pulseHop(hop);
   }
 
-  /**
-   * Adds the next frame, 3005 values from `offset` on, and writes the hop that it completes to `out`: the one two
-   * before the frame's own.
-   */
+  /** Adds a frame, 3005 values from `offset` on, and writes the hop that it completes, two before its own. */
   add(spectra: Float32Array, offset: number, out: Float32Array): void {
     const kernel = this.#kernel;
     const { noiseSeed, bins, transform } = this.#options;

@@ -74,10 +74,7 @@ export interface PitchBias {
 /** Measured where speakers were followed without calibration (Harvard sentences, mean over five of them). */
 export const USUAL_BIAS: PitchBias = { level: 0.065, range: 0.82 };
 
-/**
- * Returns the bias that calibration shows. @param measured sorted logarithms of the pitch measured in the spoken
- * sentences
- */
+/** Returns the bias that calibration shows. @param measured sorted logarithms of the spoken sentences' pitch */
 export function measurePitchBias(
   map: PitchMap,
   aloud: readonly SentencePitch[],

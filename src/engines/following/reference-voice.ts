@@ -91,8 +91,7 @@ export class ReferenceFollower<S> {
 }
 
 /**
- * Returns the profile that decides the start: the first clip's if it is long enough, so that later clips do not
- * change the voice in mid-conversation.
+ * Returns the first clip's profile if it is long enough to decide the start, so that later clips do not change it.
  */
 export function startingProfile(profile: VoiceProfile, clips: readonly AnalysedClip[]): VoiceProfile {
   const first = clips[0]?.profile;

@@ -1,10 +1,7 @@
 import { LruCache } from "../../audio/lru-cache.ts";
 import { abortable } from "../../core/abortable.ts";
 
-/**
- * A bounded cache whose concurrent callers share one search. A search is aborted when no caller waits for it any
- * more, and failures are forgotten.
- */
+/** A bounded cache. Concurrent callers share one search, which aborts when none waits; failures are forgotten. */
 export class SharedCache<T> {
   readonly #known: LruCache<T>;
   readonly #sought = new Map<string, Search<T>>();
@@ -13,10 +10,7 @@ export class SharedCache<T> {
     this.#known = new LruCache(max);
   }
 
-  /**
-   * @param find stops when its signal aborts
-   * @throws the signal's reason as soon as it aborts, and what `find` throws
-   */
+  /** @param find stops when its signal aborts @throws the signal's reason at once, and what `find` throws */
   async get(key: string, signal: AbortSignal, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const known = this.#known.get(key);

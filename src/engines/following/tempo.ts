@@ -33,19 +33,13 @@ export function relativeTempo(clips: readonly TimedClip[], own: BaselinePace = U
   return weight > 0 ? Math.exp(sum / weight) : 1;
 }
 
-/**
- * A count is less reliable than words, and other languages have more syllables than English: fast speech is
- * discounted.
- */
+/** Counts are less reliable than words, and other languages have more syllables: fast speech is discounted. */
 function countedTempo({ syllablesPerS }: VoiceProfile, own: BaselinePace): number {
   if (syllablesPerS === 0) return 1;
   return Math.max(MIN_COUNTED, Math.min(MAX_COUNTED, (syllablesPerS / own.syllablesPerS) ** EXPANSION));
 }
 
-/**
- * Returns the seconds that our voice speaks for a text, pauses excluded; `null` if nothing in it is spoken, or it is
- * too long.
- */
+/** Returns the seconds that our voice speaks for a text, without pauses; `null` if it is silent or too long. */
 export async function baselineSpeechS(
   network: PlanningNetwork,
   reader: SegmentReader,

@@ -60,10 +60,7 @@ export function* measureBaselineProfile(said: readonly CalibrationSentence[]): W
 
 /** A profile as three rows of numbers, for a file. */
 export interface StoredProfile {
-  /**
-   * Bias of level and range, syllables per second, measured per planned seconds, loudness, then each sentence's frame
-   * count.
-   */
+  /** Bias of level and range, syllables/s, measured/planned seconds, loudness, each sentence's frame count. */
   readonly figures: Float32Array;
   /** Natural logarithms of hertz: each sentence's median, then its frames relative to it. */
   readonly pitch: Float32Array;

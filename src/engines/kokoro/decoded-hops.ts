@@ -93,10 +93,7 @@ export class DecodedHops implements HopSource {
 const AROUND_STEPS = 4;
 const MIN_LAST_STEPS = 4;
 
-/**
- * 200 ms at first, for an early first sound; the last size repeats. Pieces twice as long would take 6 % less time and
- * 0.15 GB more.
- */
+/** 200 ms at first; the last size repeats. Pieces twice as long would take 6 % less time and 0.15 GB more. */
 const PIECE_STEPS: readonly number[] = [8, 8, 16];
 
 export interface StepRange {

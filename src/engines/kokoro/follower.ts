@@ -119,9 +119,7 @@ export interface KokoroStartingVoices {
 }
 
 /**
- * Returns the voice that is nearest in pitch and vocal tract.
- *
- * @param target its pitch as in `VoiceProfile`, its tract relative to the reference's
+ * Returns the voice that is nearest in pitch (as in `VoiceProfile`) and vocal tract (relative to the reference's).
  */
 export function nearestKokoroVoice(
   voices: readonly KokoroStartingVoice[],

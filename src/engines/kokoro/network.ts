@@ -34,10 +34,7 @@ export interface KokoroNetwork {
   intone(columns: Float32Array, style: Float32Array): Promise<Contour>;
   /** Returns the excitation of a whole sentence, [22, 120 · steps + 1]. @param pitchHz two per step */
   source(pitchHz: Float32Array): Promise<Float32Array>;
-  /**
-   * @param memory `null` at a sentence's start
-   * @returns spectrum [22, columns]
-   */
+  /** @param memory `null` at a sentence's start @returns spectrum [22, columns] */
   decode(
     piece: KokoroDecoderPiece,
     voice: KokoroDecoderVoice,
@@ -154,10 +151,7 @@ function kept(outputs: Tensors, { name }: LayerState): Tensor {
   return tensor;
 }
 
-/**
- * Returns the network with a voice's style for planning. The style depends on the sentence's token count, so `intone`
- * must follow the `read` of the same sentence.
- */
+/** Returns the network with a voice's style, which depends on the sentence: `intone` must follow its `read`. */
 export function planningNetworkFor(
   network: Pick<KokoroNetwork, "read" | "intone">,
   parts: readonly StylePart[],

@@ -40,9 +40,7 @@ export class ReadyVoices {
   }
 
   /**
-   * Returns a voice, or the weighted mean of several styles and statistics.
-   *
-   * @throws ConversationError for an unknown name; WeightsError if its file is damaged; the signal's reason
+   * Returns a voice, or the weighted mean of several. @throws ConversationError, WeightsError, the signal's reason
    */
   async cast(named: readonly WeightedVoice[], signal: AbortSignal): Promise<ReadyVoice> {
     const ready = await Promise.all(
@@ -100,10 +98,7 @@ export async function areMeasured(
   return true;
 }
 
-/**
- * Measures voices: 11 s of processor time each and 1.3 GB, three times what a thread takes to speak. Run it in a
- * process of its own where possible.
- */
+/** Measures voices: 11 s of processor time each, and 1.3 GB, so run it in a process of its own if possible. */
 export async function measureVoices(
   folder: string,
   voiceDir: string,

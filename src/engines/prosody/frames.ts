@@ -9,10 +9,7 @@ export const FRAME_S = 0.0125;
 /** Highest pitch of unvoiced frames. */
 export const VOICED_ABOVE_HZ = 40;
 
-/**
- * Samples under the analysis window, 50 ms: as in the training of the embedded network (hibari-tts 0.2.1, dsp.py).
- * Clips are analysed alike.
- */
+/** Samples under the analysis window, 50 ms, for clips as in the network's training (hibari-tts 0.2.1, dsp.py). */
 export const WINDOW_SAMPLES = 1_200;
 
 /** Spectral bins, 20 Hz apart, from 0 Hz to 12 kHz. */

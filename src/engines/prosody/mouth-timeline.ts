@@ -19,10 +19,7 @@ export interface MouthPlan {
 /** The mouth at rest. */
 const REST = "sil";
 
-/**
- * Returns a segment's visemes (Oculus). Diphthongs give half to each vowel; an h takes the shape of the sound after
- * it; the mouth rests in pauses.
- */
+/** Returns a segment's visemes (Oculus). An h takes the shape of the sound after it; in pauses the mouth rests. */
 export function mouthPlan(
   plan: Pick<Plan, "ids" | "steps" | "energy">,
   phonemeOf: (id: number) => string,

@@ -71,10 +71,7 @@ export class PieceMarks {
     return { from: this.#offset + from, to: this.#offset + to };
   }
 
-  /**
-   * Returns the places, relative to `from`, where a segment must begin within [from, to): at silences, and where
-   * voice or tempo change.
-   */
+  /** Returns where segments must begin within [from, to), relative to `from`: at silences, new voices and tempos. */
   cuts(from: number, to: number): number[] {
     const places: number[] = [];
     for (let at = this.#point; at < this.#points.length && this.#points[at]!.at < to; at++) {

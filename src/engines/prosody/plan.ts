@@ -100,10 +100,7 @@ export interface SpeechSpan {
 /** About 45 dB below a sentence's loudest frames (measured on the goldens: −1 goes with an RMS of 0.0005). */
 export const AUDIBLE_ENERGY = -1;
 
-/**
- * Finds the sound in a plan by its energy. The network begins every sentence with some 0.3 s of silence and ends it
- * with some 0.4 s.
- */
+/** Finds the sound by its energy: the network begins with some 0.3 s of silence and ends with some 0.4 s. */
 export function speechSpan({ energy, frames }: Plan): SpeechSpan {
   let onset = 0;
   while (onset < frames - 1 && energy[onset]! < AUDIBLE_ENERGY) onset++;

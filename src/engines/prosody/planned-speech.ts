@@ -38,10 +38,7 @@ export class PlannedSpeech {
     return this.#closing.signal;
   }
 
-  /**
-   * Returns a function that runs a graph when its turn comes. @param isUrgent whether the utterance has no frame out
-   * yet
-   */
+  /** Returns a function that runs a graph in its turn. @param isUrgent whether no frame is out yet */
   inTurn(signal: AbortSignal, isUrgent: () => boolean = () => false): RunQueued {
     const failed = (cause: unknown): never => {
       throw new SpeechFailedError(`${this.#name}'s network failed: try again.`, { cause });

@@ -48,10 +48,7 @@ export interface ReadingOptions {
   readonly tables?: TextTables;
   /** The server's lexicon, which precedes the dictionary. */
   readonly words?: Lexicon;
-  /**
-   * Phonemes of a segment: a sentence of more than `soft` is cut at commas, one of more than `hard` at a space.
-   * Default: 400 and 600.
-   */
+  /** Phonemes above which sentences are cut: `soft` at commas, `hard` at spaces. Default: 400 and 600. */
   readonly longest?: LongestSegment;
 }
 
@@ -148,10 +145,7 @@ function sentencesIn(text: string): readonly Sentence[] {
   return spokenSentences(text).flatMap(cutRunOn);
 }
 
-/**
- * Returns the phonemes of a sentence by segments, cut at commas or else at a space so that no segment takes more
- * memory than a few seconds of speech.
- */
+/** Returns the phonemes of a sentence by segments, cut at commas or else spaces to bound their memory. */
 async function segmentsOf(
   phonemizer: Phonemizer,
   sentence: string,

@@ -6,10 +6,7 @@ import { clausePauseS, pauseS } from "./pauses.ts";
 import { type GapMarks, gapOf, PieceMarks, type SegmentMarks } from "./piece-marks.ts";
 import { wordCount } from "./spoken-words.ts";
 
-/**
- * A sentence, or a part of one that is too long. Parts that were cut before reading count as sentences, except for
- * the pause.
- */
+/** A sentence, or a part of a long one. Parts cut before reading count as sentences, except for the pause. */
 export interface SpokenSegment extends ReadSegment {
   /** Spoken text since the previous sentence, silent sentences included. */
   readonly text: string;
@@ -38,11 +35,7 @@ export interface ReadSegment {
 
 export interface SegmentReader {
   split(piece: string): readonly SplitSentence[];
-  /**
-   * Returns the segments of a sentence; none if nothing in it is spoken.
-   *
-   * @param cuts places at which a new segment begins, or at the next word
-   */
+  /** Returns the spoken segments of a sentence. @param cuts places at which, or after which, a segment begins */
   read(sentence: string, cuts?: readonly number[]): Promise<readonly ReadSegment[]>;
 }
 
@@ -69,10 +62,7 @@ export class SegmentSource {
     this.#signal = signal;
   }
 
-  /**
-   * Returns the next segment, or `null` after the last. Calls must not overlap. @throws the signal's reason, and what
-   * the text throws
-   */
+  /** Returns the next segment, or `null` after the last. Calls must not overlap. @throws what the text throws */
   async next(): Promise<SpokenSegment | null> {
     for (;;) {
       const segment = this.#waiting.shift();

@@ -35,11 +35,7 @@ export interface UtterancePlan {
   readonly onFirstFrame: () => void;
 }
 
-/**
- * Speaks segment by segment. Plans one segment ahead, once a frame of the current one is out.
- *
- * @throws NothingToSpeakError if there is no segment
- */
+/** Speaks segment by segment, planning one ahead. @throws NothingToSpeakError if there is no segment */
 export async function* speakSegments(utterance: UtterancePlan): AsyncGenerator<Frame, SpeechReport, void> {
   const { source, maxFrames } = utterance;
   const planner = new SegmentPlanner(utterance);

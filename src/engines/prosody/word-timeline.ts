@@ -65,9 +65,7 @@ export function spokenTimes({
   });
 }
 
-/**
- * Returns the frame at which each phoneme sounds, and the end of the last: the one place where steps become times.
- */
+/** Returns the frame at which each phoneme sounds, and the last's end: only here do steps become times. */
 export function soundStarts(steps: Int32Array): number[] {
   const starts = [0];
   let at = 0;
@@ -78,10 +76,7 @@ export function soundStarts(steps: Int32Array): number[] {
   return starts;
 }
 
-/**
- * Returns the end of the last audible frame in [from, to), or later if the sound decays before `limit`; the end of
- * the first frame if none is audible.
- */
+/** Returns the end of the last audible frame in [from, to), or of a decay before `limit`; at least from + 1. */
 export function soundEnd(energy: Float32Array, from: number, to: number, limit = to): number {
   const isHeard = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
   let end = to;

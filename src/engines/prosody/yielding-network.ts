@@ -1,10 +1,6 @@
 import type { RunQueued } from "../../core/run-queued.ts";
 
-/**
- * Returns the network with the named functions run by `inTurn`, so that utterances that are open at once share a thread.
- *
- * @param runs names of the functions that run a graph
- */
+/** Returns the network with its graph-running functions `runs` queued by `inTurn`. */
 export function yieldingNetwork<N extends object>(
   network: N,
   runs: readonly (keyof N)[],

@@ -178,8 +178,5 @@ const TRACT_SHARE = 0.6;
 const DYNAMICS_SHARE = 0.5;
 const MIN_DYNAMICS = 0.92;
 const MAX_DYNAMICS = 1.08;
-/**
- * Other sentences are louder than the calibration sentences by this much (Harvard sentences, mean over fourteen
- * speakers).
- */
+/** How much louder other sentences are (Harvard sentences, mean over fourteen speakers). */
 const CALIBRATION_LOUDNESS_OFFSET_LU = 0.4;

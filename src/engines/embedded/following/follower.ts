@@ -185,11 +185,7 @@ export interface StartingVoice {
   readonly form: StartingForm;
 }
 
-/**
- * Returns the voice and form that are nearest in pitch and, if it was estimated, vocal tract.
- *
- * @param target its pitch as in `VoiceProfile`
- */
+/** Returns the voice and form that are nearest in pitch and, if it was estimated, vocal tract. */
 export function nearestVoice(
   voices: ReadonlyMap<SpeakerLabel, EmbeddedVoice>,
   baseline: BaselinePitch,

@@ -27,10 +27,7 @@ export interface SoundMap {
   readonly intendedGains: Float64Array;
 }
 
-/**
- * Returns a transform that applies a sound map after another. It moves smoothly from kind to kind, so each sentence
- * needs its own.
- */
+/** Returns a transform that applies a sound map after another, smoothly from frame to frame of one sentence. */
 export function createSoundMapTransform(
   under: SpectrumTransform,
   map: SoundMap,
@@ -90,10 +87,7 @@ export function describeFrame<T extends Float32Array | Float64Array>(
   return bandLogs(powers, out);
 }
 
-/**
- * Updates the weight of each kind by its distance. Weights sum to 1; `inertia` is the share that stays of the weights
- * before.
- */
+/** Updates each kind's weight by its distance; weights sum to 1. @param inertia share that stays from before */
 function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
   const nearness = distances(map, shape);
   const min = nearness.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
@@ -222,10 +216,7 @@ function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
   return moved;
 }
 
-/**
- * Returns the gains that all kinds share: the difference of the means without its level, limited to what stays
- * natural.
- */
+/** Returns the gains that all kinds share: the limited difference of the means, without its level. */
 function commonGains(own: Float64Array, clip: Float64Array, bandLimit: number): Float64Array {
   const difference = clip.map((value, band) => value - own[band]!);
   const gains = levelled(difference, bandLimit).map((value, band) =>

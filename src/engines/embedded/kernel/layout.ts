@@ -58,10 +58,7 @@ export function reserveKernelMemory(layout: Layout) {
   };
 }
 
-/**
- * Spectral frames that the decoder sees on either side of the one it describes: nine convolutions of width 7
- * (voices/heart/split/README.md).
- */
+/** Frames that the decoder sees on either side: nine convolutions of width 7 (voices/heart/split/README.md). */
 export const CONTEXT_FRAMES = 27;
 
 /**

@@ -1,6 +1,4 @@
-/**
- * Returns the value that a share of the values, 0 to 1, does not exceed; 0 without values. Values must not be NaN.
- */
+/** Returns the value that a share of the values (0 to 1, no NaN) does not exceed; 0 without values. */
 export function percentile(values: Float32Array | Float64Array | readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;

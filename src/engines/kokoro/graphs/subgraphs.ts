@@ -27,14 +27,9 @@ export interface Subgraphs {
   readonly text: Subgraph;
   /** columns [1, 640, steps], style → pitch (Hz) and energy, [1, 2 · steps] */
   readonly prosody: Subgraph;
-  /**
-   * pitch [1, 2 · steps] → source [1, 22, 120 · steps + 1]: pulses and noise as spectra, of a whole sentence because
-   * its phase runs on
-   */
+  /** pitch [1, 2 · steps] → source [1, 22, 120 · steps + 1]: pulses and noise of a whole sentence */
   readonly source: Subgraph;
-  /**
-   * columns [1, 512, steps], pitch and energy [1, 1, 2 · steps], source, style → spectrum [1, 22, 120 · steps + 1]
-   */
+  /** columns [1, 512, steps], pitch, energy [1, 1, 2 · steps], source, style → spectrum [1, 22, 120 · steps + 1] */
   readonly decoder: Subgraph;
 }
 

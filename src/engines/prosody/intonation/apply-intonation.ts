@@ -12,10 +12,7 @@ export function shiftRegister({ semitones, range }: Rhythm, register: Register):
   };
 }
 
-/**
- * Applies intonation to a plan's finished contour: rises before "and" or "or", the question rise, and the energy of
- * an exclamation.
- */
+/** Applies continuation rises, the question rise and an exclamation's energy to a finished contour. */
 export function applyIntonation(
   plan: Plan,
   { riseSemitones, continuationRises: lifts, energy }: Rhythm,

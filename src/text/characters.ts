@@ -1,15 +1,14 @@
 /**
- * Character classes as the reference reading uses them: Unicode letters, digits, words, spaces and case.
- * The strings are members of a bracketed class in a `u` regular expression, e.g. `new RegExp(`[${WORD}]`, "u")`.
- * JavaScript's own `\w`, `\d` and `\b` know ASCII only, and its `\s` is another set.
+ * Unicode character classes, as members of a bracketed class in a `u` regular expression: new RegExp(`[${WORD}]`,
+ * "u"). JavaScript's own `\w`, `\d` and `\b` cover ASCII only, and its `\s` differs.
  */
 export const LETTER = "\\p{L}";
 export const DIGIT = "\\p{Nd}";
 export const WORD = "\\p{L}\\p{N}_";
-/** A word character that is neither a decimal digit nor `_`: letters, and such as `²` and `½`. */
+/** Word characters that are neither decimal digits nor `_`: letters, and numbers such as `²` and `½`. */
 export const WORD_LETTER = "\\p{L}\\p{Nl}\\p{No}";
 export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-/** A place where a word begins or ends. */
+/** A boundary between a word and anything else. */
 export const WORD_EDGE = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
 
 const ALL_LETTERS = /^\p{L}+$/u;
@@ -21,8 +20,8 @@ const NOT_CAPITAL = /[\p{Lowercase}\p{Lt}]/u;
 const NON_ASCII = /[^\x00-\x7f]/;
 
 /**
- * Digits outside `\p{Nd}` (superscripts, circled and the like), as [first code point, last, value of the first].
- * Unicode Character Database, Numeric_Type=Digit.
+ * Digits outside `\p{Nd}`, such as superscripts: [first code point, last, value of the first]. Source: Unicode
+ * Character Database, Numeric_Type=Digit.
  */
 const OTHER_DIGITS: readonly (readonly [number, number, number])[] = [
   [0xb2, 0xb3, 2],
@@ -63,7 +62,7 @@ export function isSpaceCode(code: number): boolean {
   );
 }
 
-/** The text without spaces at its ends; linear whatever it holds. */
+/** Removes spaces from both ends, in linear time. */
 export function strip(text: string): string {
   let start = 0;
   let end = text.length;
@@ -80,7 +79,7 @@ export function isAllLetters(text: string): boolean {
   return ALL_LETTERS.test(text);
 }
 
-/** The value 0 to 9 of one character in any script, or -1 where it is no digit. */
+/** Returns the value of a digit in any script, or -1. */
 export function digitValue(character: string): number {
   const code = character.codePointAt(0);
   if (code === undefined) return -1;
@@ -91,24 +90,22 @@ export function digitValue(character: string): number {
   return -1;
 }
 
-/** Not empty, and every character a digit of some kind. */
 export function isAllDigits(text: string): boolean {
   if (text === "") return false;
   for (const character of text) if (digitValue(character) < 0) return false;
   return true;
 }
 
-/** At least one letter with case, and none of them a capital. */
+/** Returns whether a text has a letter with case, and no capital. */
 export function isLower(text: string): boolean {
   return SMALL.test(text) && !NOT_SMALL.test(text);
 }
 
-/** At least one letter with case, and every one of them a capital. */
+/** Returns whether a text has a letter with case, and only capitals. */
 export function isUpper(text: string): boolean {
   return CAPITAL.test(text) && !NOT_CAPITAL.test(text);
 }
 
-/** First letter upper, the rest lower. */
 export function capitalise(text: string): string {
   const first = firstCharacter(text);
   return first.toUpperCase() + text.slice(first.length).toLowerCase();
@@ -119,7 +116,7 @@ export function firstCharacter(text: string): string {
   return code === undefined ? "" : String.fromCodePoint(code);
 }
 
-/** The last characters (code points) of a text, at most `count`. */
+/** Returns the last `count` code points. */
 export function lastCharacters(text: string, count: number): string {
   let start = text.length;
   for (let i = 0; i < count && start > 0; i++) {
@@ -136,12 +133,12 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** Words with a space between each, as a set. */
+/** Makes a set of words separated by spaces. */
 export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
 }
 
-/** Words and what they stand for, "IL Illinois,NY New York", as a map: a comma between each two, and a space behind each word. */
+/** Makes a map of "IL Illinois,NY New York": a comma between entries, a space after each key. */
 export function wordMap(pairs: string): ReadonlyMap<string, string> {
   return new Map(
     pairs.split(",").map((pair) => {
@@ -151,7 +148,7 @@ export function wordMap(pairs: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Makes a string match itself in a `u` regular expression, outside brackets. */
+/** Escapes a text for use outside brackets in a `u` regular expression. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
@@ -160,14 +157,14 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** Decimal digits come in runs of ten, some runs side by side: count back to where the run began. */
+/** Counts back to the zero of a run of ten decimal digits. Several runs may adjoin. */
 function decimalValue(code: number): number {
   let back = 0;
   while (back < 50 && ALL_DECIMALS.test(String.fromCodePoint(code - back - 1))) back++;
   return back % 10;
 }
 
-/** Whether a text has at least one letter or number of any script, so that there is something to say. */
+/** Returns whether a text has a letter or number of any script, so that there is something to speak. */
 export function hasSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }

@@ -1,8 +1,8 @@
 import { wordSet } from "./characters.ts";
 
 /**
- * What a text is written in, where that does not look like English: "German", "Cyrillic letters". `null` where it does, and for
- * texts that are too short to tell. It judges by what is most frequent, words or letters, and by no more than its beginning.
+ * Names the language or script of a text that is probably not English ("German", "Cyrillic letters"). Returns `null`
+ * for English and for texts too short to judge. Looks at the most frequent words or letters of the beginning.
  */
 export function detectOtherLanguage(text: string): string | null {
   const beginning = text.slice(0, MAX_CHARS);
@@ -35,7 +35,10 @@ function otherWordsOf(text: string): string | null {
 
 const MAX_CHARS = 2_000;
 const MIN_LETTERS = 2;
-/** Frequent words that must differ, since names have "de la" and "von der"; and their share of all words. */
+/**
+ * [distinct frequent words, fraction of all words] that a language needs. Names such as "de la" and "von der" rule
+ * out fewer words.
+ */
 const BESIDE_ENGLISH = [3, 0.25] as const;
 const WITHOUT_ENGLISH = [2, 0.3] as const;
 const LATIN = /\p{Script=Latin}/gu;
@@ -60,7 +63,7 @@ const ENGLISH = wordSet(
     "my who has no please thank yes hello me us our am did",
 );
 
-/** Frequent words of more than one letter, in small letters; hardly one of the later ones is English. */
+/** Frequent words of more than one letter. Few of the later ones are also English. */
 const LANGUAGES = Object.entries({
   German:
     "der die das und ist nicht ein eine einen dem den des sich mit auf für wir ihr sie es von zu im " +

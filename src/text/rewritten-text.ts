@@ -1,26 +1,24 @@
 import { isSpaceCode } from "./characters.ts";
 
-/** A part of a text: [from, to), in UTF-16 units. */
+/** The half-open range [from, to) of a text, in UTF-16 units. */
 export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** A part of a text and what is written in its place. */
 export interface Replacement extends TextRange {
   readonly words: string;
 }
 
-/** A replaced part of the text before, and where its words stand in the text after. */
+/** A replaced range of the text before, and where its words are in the text after. */
 interface Edit extends TextRange {
   readonly at: number;
   readonly length: number;
 }
 
 /**
- * A text that has been rewritten, perhaps many times, and still tells which part of the given text each of its parts
- * comes from. Every rewriting keeps what it replaced by what; what it left alone costs nothing. A part that touches what
- * was replaced comes from all of that.
+ * A text that may be rewritten repeatedly and maps each range to where it came from. Each rewriting stores only its
+ * replacements. A range that touches a replacement maps to all of what was replaced.
  */
 export class RewrittenText {
   readonly text: string;
@@ -33,12 +31,11 @@ export class RewrittenText {
     this.#edits = edits;
   }
 
-  /** A text as it was given. */
   static of(text: string): RewrittenText {
     return new RewrittenText(text, null, []);
   }
 
-  /** As `String.replace` does; in `write` a string is taken as it is, without `$1` and the like. */
+  /** Replaces like `String.replace`, except that a string is inserted literally, without `$1` and the like. */
   replace(pattern: RegExp, write: string | ((match: string, ...rest: never[]) => string)): RewrittenText {
     const replacements: Replacement[] = [];
     this.text.replace(pattern, (match: string, ...rest: unknown[]) => {
@@ -50,7 +47,7 @@ export class RewrittenText {
     return this.edited(replacements);
   }
 
-  /** The text with what a pattern finds given up, all but its first group: "[a link](to)" becomes "a link". */
+  /** Replaces each match by its first group: "[a link](to)" becomes "a link". */
   unwrapped(pattern: RegExp): RewrittenText {
     const wrappings: Replacement[] = [];
     for (const { 0: match, 1: inside = "", index } of this.text.matchAll(pattern)) {
@@ -63,7 +60,7 @@ export class RewrittenText {
     return this.edited(wrappings);
   }
 
-  /** The text with parts of it replaced, given in their order. */
+  /** @param replacements in order, without overlaps */
   edited(replacements: readonly Replacement[]): RewrittenText {
     if (replacements.length === 0) return this;
     const edits: Edit[] = [];
@@ -78,12 +75,11 @@ export class RewrittenText {
     return new RewrittenText(text + this.text.slice(copied), this, edits);
   }
 
-  /** The same text with other characters in the places of some. @param text of the same length */
+  /** Replaces characters one for one. @param text of the same length */
   respelled(text: string): RewrittenText {
     return text === this.text ? this : new RewrittenText(text, this, []);
   }
 
-  /** The text without the spaces at its ends. */
   stripped(): RewrittenText {
     const { text } = this;
     let start = 0;
@@ -97,7 +93,7 @@ export class RewrittenText {
     return this.edited(ends.filter(({ from, to }) => to > from));
   }
 
-  /** The part of the given text that a part of this one, which is not empty, comes from. */
+  /** Maps a range, which must not be empty, to the original text. */
   sourceOf({ from, to }: TextRange): TextRange {
     if (this.#before === null) return { from, to };
     const first = this.#lastEditAt(from);
@@ -108,7 +104,7 @@ export class RewrittenText {
     });
   }
 
-  /** The last edit whose words begin at a place or before it. */
+  /** Returns the last edit whose words begin at or before a position. */
   #lastEditAt(place: number): Edit | undefined {
     let low = 0;
     let high = this.#edits.length;
@@ -125,11 +121,11 @@ function behind({ to, at, length }: Edit, place: number): number {
   return to + place - at - length;
 }
 
-/** Notes what a replacement changed and no more: of "Chapter IV" said as "Chapter four" the first word has stayed. */
+/** Records only the changed words: in "Chapter IV" → "Chapter four" the first word stays. */
 function addEdits(edits: Edit[], before: string, words: string, from: number, at: number): void {
   const head = wordsShared(before, words);
   const tail = wordsSharedAtEnd(before.slice(head), words.slice(head));
-  // Words that were put in between two that have stayed come from both: nothing comes from nowhere.
+  // Words inserted between two kept ones map to both, so that every word has a source.
   if (head + tail === before.length) {
     edits.push({ from, to: from + before.length, at, length: words.length });
     return;
@@ -142,7 +138,7 @@ function addEdits(edits: Edit[], before: string, words: string, from: number, at
   });
 }
 
-/** How long the beginning is that two texts have in common, up to its last space. */
+/** Returns the length of the common beginning, up to its last space. */
 function wordsShared(a: string, b: string): number {
   let shared = 0;
   for (let i = 0; i < a.length && a.charCodeAt(i) === b.charCodeAt(i); i++)
@@ -150,7 +146,7 @@ function wordsShared(a: string, b: string): number {
   return shared;
 }
 
-/** The same of their ends, from the first space on. */
+/** Returns the length of the common ending, from its first space. */
 function wordsSharedAtEnd(a: string, b: string): number {
   let shared = 0;
   for (let i = 1; i <= a.length && i <= b.length; i++) {

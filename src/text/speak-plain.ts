@@ -3,10 +3,10 @@ import type { Script } from "../core/script.ts";
 import type { Frame, SpeechReport, SpokenWord } from "../core/speech-model.ts";
 import { RewrittenText } from "./rewritten-text.ts";
 
-/** Words, or a silence between them. */
+/** Words, or silence between them. */
 export type PlainItem = string | { readonly pauseS: number };
 
-/** A text for an engine that does nothing with marks: its words and pauses, and where they stand in the text as it was sent. */
+/** A text for an engine that cannot follow markup: words and pauses, with a mapping back to the text as sent. */
 export class PlainText {
   readonly #pieces: AsyncIterable<TextPiece>;
   readonly #taken: TakenPiece[] = [];
@@ -17,7 +17,7 @@ export class PlainText {
     this.#pieces = pieces;
   }
 
-  /** Can be taken once. */
+  /** Words and pauses. Can be iterated once. */
   get text(): AsyncIterable<PlainItem> {
     return {
       [Symbol.asyncIterator]: () => {
@@ -40,14 +40,14 @@ export class PlainText {
     };
   }
 
-  /** A word of the plain text as it is written in the text that was sent. */
+  /** Maps a word of the plain text to the text as sent. */
   word(word: SpokenWord): SpokenWord {
     if (!this.#hasMarks) return word;
     const piece = this.#taken.findLast(({ spokenFrom }) => spokenFrom <= word.offset);
     return piece === undefined ? word : { ...word, ...piece.written(word) };
   }
 
-  /** The beginning of the plain text as it was sent. */
+  /** Maps the beginning of the plain text to the text as sent. */
   beginning(spoken: string): string {
     if (!this.#hasMarks) return spoken;
     let left = spoken.length;
@@ -60,7 +60,6 @@ export class PlainText {
     return sent;
   }
 
-  /** A piece in parts, with its silences between them. */
   #take(piece: TextPiece): PlainItem[] {
     this.#hasMarks ||= typeof piece !== "string";
     const last = this.#taken.at(-1);
@@ -79,7 +78,7 @@ export class PlainText {
   }
 }
 
-/** Offsets are in code points of all of the text. */
+/** A piece that was spoken. Offsets are code points of the whole text. */
 class TakenPiece {
   readonly spoken: string;
   readonly spokenFrom: number;
@@ -88,7 +87,7 @@ class TakenPiece {
   readonly #writtenFrom: number;
   readonly #original: string;
   readonly #traced: RewrittenText;
-  /** Where each code point of the spoken text begins, in UTF-16 units, and the end. */
+  /** Start of each code point of the spoken text in UTF-16 units, and the end. */
   readonly #units: readonly number[];
 
   constructor(piece: TextPiece, spokenFrom: number, writtenFrom: number) {
@@ -131,12 +130,12 @@ function unitsOf(text: string): number[] {
   return units;
 }
 
-/** A script whose text has no marks but pauses. */
+/** A script whose only markup is pauses. */
 export type PlainScript = Omit<Script, "text"> & { readonly text: AsyncIterable<PlainItem> };
 
 /**
- * Speaks a script by an engine that does nothing with marks: it is given words and pauses, and what it tells of them is told of
- * the text as it was sent. Ends, throws and stops as the engine does.
+ * Speaks a script with an engine that cannot follow markup, and maps what it reports to the text as sent. Ends,
+ * throws and stops as the engine does.
  */
 export async function* speakPlain(
   script: Script,

@@ -2,27 +2,26 @@ import { capitalise, wordSet } from "../characters.ts";
 import type { Replacement, RewrittenText } from "../rewritten-text.ts";
 import { after, before, matchAt, oneOf, type TokenRule, withRanges } from "./rule.ts";
 
-/** Whether a dictionary lists a word as it is written. */
+/** Returns whether a dictionary lists a word with this capitalisation. */
 export type IsListed = (word: string) => boolean;
 
 const WORD = withRanges(/(?<![\p{L}\p{N}_.@/#&'’])[A-Z]+(?:['’][A-Z]+)?(?![\p{L}\p{N}_@/&]|\.\p{L})/gu);
 const SMALL = withRanges(/\p{Ll}/u);
-/** What may stand between two words of one shout. */
+/** Separators allowed between two words of one run in capitals. */
 const BETWEEN = /^[,;:]? ?["“”(—–-]? ?$/u;
-/** Words that are initials too; in a shout they are the word. */
+/** Words that may also be initials. In a run of capitals they are words. */
 const ALSO_INITIALS = wordSet(
   "it us in or me he she hi oh ah am who this at as is an a by of on to if so up we my no do go be ad act sat may " +
     "mom dad all can will has was her his our are any end for and the but not you out get got let new now off one see",
 );
-/** Short for what is written with one capital. */
+/** Abbreviations written with one capital. */
 const SHORT = wordSet(
   "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT ST AVE BLVD RD LN PKWY HWY",
 );
-/** What stands before one of these is its name. */
+/** The word before one of these is a name. */
 const ROADS = wordSet("ST AVE BLVD RD LN PKWY");
-/** An article, where letters go by no name before it and a word follows. */
 const ARTICLE_NEXT = /^ [A-Z]{2}/u;
-/** After these, US and IT are initials in a shout too. */
+/** After these, US and IT are initials even in a run of capitals. */
 const DETERMINER = /\b(?:THE|OUR|YOUR|MY|THEIR) $/u;
 const AFTER_DETERMINER: ReadonlySet<string> = new Set(["US", "IT"]);
 const HOUR = /\d ?$/u;
@@ -31,8 +30,8 @@ const MIN_INSIDE = 3;
 const MIN_ORDINARY_INSIDE = 2;
 
 /**
- * Sentences in capitals, and runs of three words and more, in small letters: "IT IS TIME", "please LET ME IN". What no
- * dictionary has as a word stays as it is, and so is spelled ("FBI").
+ * Lowers sentences in capitals and runs of at least three words in capitals. Words that no dictionary lists stay, and
+ * so are spelled ("FBI").
  */
 export function withoutShouting(traced: RewrittenText, isListed: IsListed): RewrittenText {
   const sentence = traced.text;
@@ -86,7 +85,7 @@ const SMALL_WORD = withRanges(
 const SMALL_BESIDE = withRanges(/\p{Ll} $/u);
 const SMALL_BEHIND = withRanges(/^[,!?]?(?: \p{Ll}|$)/u);
 
-/** A small word in capitals among small letters is stressed, and not spelled: "I am SO happy". */
+/** "I am SO happy": a small word in capitals is stressed, not spelled. */
 export const emphasis: TokenRule = (text, at) => {
   const match = matchAt(SMALL_WORD, text, at);
   if (match === null || !SMALL_BESIDE.test(before(text, at))) return null;
@@ -96,13 +95,13 @@ export const emphasis: TokenRule = (text, at) => {
 
 const SLIPPED = withRanges(/[A-Z]{2}[a-z]{1,20}(?![\p{L}\p{N}_@&/-])/uy);
 
-/** A word whose second letter is a capital by a slip of the Shift key, so that only as another it is a word: "WIlliam", "THe". */
+/** "WIlliam", "THe": a second capital by a slip of the Shift key. */
 export function slippedCapital(isListed: IsListed): TokenRule {
   return (text, at) => {
     const match = matchAt(SLIPPED, text, at);
     if (match === null) return null;
     const [word] = match;
-    // The plural of initials: "IDs".
+    // "IDs" is a plural.
     if (isListed(word) || (word.length === 3 && word.endsWith("s"))) return null;
     const meant = capitalise(word);
     if (!isListed(meant) && !isListed(word.toLowerCase())) return null;
@@ -111,7 +110,7 @@ export function slippedCapital(isListed: IsListed): TokenRule {
 }
 
 const LETTER = withRanges(/A(?![\p{L}\p{N}_+#°²³^-]|[.'’&]\p{L}|\. ?\p{Lu}\.| &)/uy);
-/** What is told apart by letters, so that "A" behind it is no article whatever follows. */
+/** Nouns that are followed by letters, after which "A" is no article. */
 const NAMED_BY_LETTERS =
   "vitamin option plan terminal type grade point slot group team exit gate side hepatitis influenza " +
   "section series serie class schedule part appendix building bldg\\.? unit apartment apt\\.? suite " +
@@ -128,7 +127,6 @@ const INITIAL_NEXT = withRanges(/^\. \p{Lu}/u);
 const NAME_BEFORE = withRanges(/\p{Lu}[\p{L}.'’]{0,30} $/u);
 const SCALE_NEXT = /^ (?:Minor|Major|Flat|Sharp|Company|Block|Wing|League|Ward)\b/u;
 const SCALE_BEFORE = /\b(?:in|of|from) $/iu;
-/** No noun follows, so there is no article. */
 const NO_WORD_NEXT = withRanges(/^(?:["”:)\]]|['’](?!\p{L})|$)/u);
 const HYPHEN_BEFORE = withRanges(/\p{L}-$/u);
 
@@ -137,14 +135,13 @@ const VARIABLE = withRanges(
   /[aA](?= (?:={1,3}|!==?|[<>]=|[+*]) [\p{L}\p{N}(](?!\p{L})| [<>] \p{L}(?!\p{L}))/uy,
 );
 
-/** Whether what ends here is told apart by letters: "Option", "Vitamin". */
 function isLettered(earlier: string): boolean {
   return LETTERED.test(earlier);
 }
 
 /**
- * A capital A within a sentence is the letter: "Option A or B", "from point A to point B". Before another capital it may
- * be the article of a title ("Once Upon A Time"), unless what stands before it goes by letters.
+ * A capital A within a sentence is the letter ("Option A or B"), unless it may be the article in a title ("Once Upon
+ * A Time").
  */
 export const letterA: TokenRule = (text, at) => {
   if (matchAt(VARIABLE, text, at) !== null) return { words: "eh", end: at + 1 };

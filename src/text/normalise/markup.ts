@@ -15,7 +15,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 /** `&amp;`, `&#8217;`, `&#x2019;`. */
 export const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
 const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{0,300}-->/gu;
-/** Names of elements; "a<b" and "vector<int>" are none, unless an end goes with them. */
+/** Element names. Other names ("vector<int>") need an end tag. */
 const ELEMENTS = wordSet(
   "a abbr address article aside audio b bdi bdo big blockquote body br break button caption center " +
     "cite code col dd del details dfn div dl dt em emphasis figcaption figure font footer form h1 h2 " +
@@ -24,11 +24,11 @@ const ELEMENTS = wordSet(
     "span speak strike strong style sub summary sup svg table tbody td textarea tfoot th thead time " +
     "title tr tt u ul var video voice wbr",
 );
-/** How far on the end of an element is looked for. */
+/** How far ahead an end tag is looked for. */
 const REACH = 300;
 const LETTER_LAST = withRanges(/[\p{L}\p{N}]$/u);
 const BREAKING = /^(?:br|p|div|li|tr|td|th|h[1-6]|ul|ol|hr|table|blockquote)$/iu;
-/** The words of a link; words with phonemes of their own are no longer in the text here. */
+/** A link. Words with phonemes have been set aside before. */
 const LINK = /!?\[([^[\]]{1,400})\]\([^()\s]{0,800}(?:\s"[^"]{0,200}")?\)/gu;
 const STRONG = withRanges(
   /(?<![\p{L}\p{N}*])(?!(?<=\b(?:[Dd]ial|[Pp]ress|[Ss]end|[Ee]nter|[Cc]all|[Tt]ype|[Tt]ext|[Hh]it|code|or|and|then) )\*\d)\*{1,3}(?=[^\s*.,;:!?)])|(?<=[^\s*])\*{1,3}(?![\p{L}\p{N}*])/gu,
@@ -37,13 +37,13 @@ const UNDERLINED = withRanges(
   /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu,
 );
 const STRUCK = /~~/g;
-/** A grave accent within a word was meant as an apostrophe. */
+/** A grave accent within a word stands for an apostrophe. */
 const APOSTROPHE = withRanges(/(?<=\p{L})`(?=\p{L})/gu);
 const HEADING = /^#{1,6} +/u;
 const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = withRanges(/^```[\p{L}\p{N}]{0,20}$/u);
 
-/** The text without what only an editor or a browser sees: entities, tags, emphasis, headings, bullets, links. */
+/** Removes entities, tags, emphasis, headings, bullets and link addresses. */
 export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   let traced = sentence;
   const has = (mark: string) => traced.text.includes(mark);
@@ -64,7 +64,7 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   return has("`") ? traced.replace(APOSTROPHE, "'").replace(/`+/gu, "") : traced;
 }
 
-/** A comment, an end, or what begins an element: of one letter behind another ("a<b>c") only where it ends too. */
+/** A single letter after another ("a<b>c") is a tag only if it is also closed. */
 function isTag(tag: string, slash: string, name: string | undefined, at: number, all: string): boolean {
   if (name === undefined || slash === "/" || tag.endsWith("/>")) return true;
   const ends = all.slice(at, at + REACH).includes(`</${name}>`);
@@ -72,7 +72,7 @@ function isTag(tag: string, slash: string, name: string | undefined, at: number,
   return ELEMENTS.has(name.toLowerCase()) && !LETTER_LAST.test(all.slice(Math.max(0, at - 1), at));
 }
 
-/** The character that an entity is; as it is written where it is none that is known. */
+/** Decodes an entity. Unknown ones stay as written. */
 export function entity(written: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return ENTITIES.get(name) ?? written;
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "0", 16) : Number(decimal);

@@ -40,21 +40,21 @@ import { duration, hoursByLetter, lapTime, ratio, time, zoneOffset } from "./rul
 import { UNITS } from "./rules/units.ts";
 import { book, verse } from "./rules/verses.ts";
 
-/** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
+/** Writes out what is not spoken as written: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: RewrittenText) => RewrittenText;
 
 const SQUARED = /[\u3371-\u33df]/gu;
 const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-/** Two or three hyphens within a sentence are the typewriter's dash: "left--or so I thought". */
+/** A typewriter's dash: "left--or so I thought". */
 const TYPED_DASH = withRanges(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
 /** "I was--" she said. */
 const BROKEN_OFF = withRanges(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
-/** "1914--1918": the printer's hyphens for a range. */
+/** "1914--1918". */
 const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
-/** @param isListed tells words from initials among capitals */
+/** @param isListed tells words from initials in capitals */
 export function createNormaliser(tables: NormaliserTables, isListed: IsListed = () => false): Normaliser {
   const classify = createClassifier(tables, isListed);
   return (sentence) => {
@@ -67,7 +67,7 @@ export function createNormaliser(tables: NormaliserTables, isListed: IsListed = 
   };
 }
 
-/** Single spaces, straight apostrophes, usual hyphens. */
+/** Uses single spaces, straight apostrophes and plain hyphens. */
 function tidy(sentence: RewrittenText): RewrittenText {
   const tidier = tidySpaces(sentence);
   return tidier.respelled(
@@ -79,7 +79,7 @@ function tidied(text: RewrittenText): RewrittenText {
   return tidySpaces(tidySpaces(text).replace(/ +(?=[,.;:!?])/g, ""));
 }
 
-/** Signs that are letters in one square ("㎏") as letters, "'Tis" without its mark, two hyphens for a range as one. */
+/** Expands squared letters ("㎏"), removes the mark of "'Tis", and joins the hyphens of a range. */
 function plain(text: RewrittenText): RewrittenText {
   return text
     .replace(SQUARED, (sign) => sign.normalize("NFKC"))
@@ -87,7 +87,6 @@ function plain(text: RewrittenText): RewrittenText {
     .replace(TYPED_RANGE, "–");
 }
 
-/** One space for each run of spaces, none at the ends. */
 function tidySpaces(traced: RewrittenText): RewrittenText {
   const { text } = traced;
   for (let i = 0; i < text.length; i++) {
@@ -107,10 +106,10 @@ const WARM_UP_TEXT =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
   'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I. ' +
   "UTC+2, F5, CO2, 0x7B, 1.2M users, 401k, John 3:16, 1600 hours, 1:23.4, 51°30'N, Ste 200, x² == π, 4.5 ★, .22 --a-b.";
-/** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
+/** A lower-case word surrounded by nothing that a rule looks for. */
 const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
 
-/** Rules for a token that begins with a digit. The order matters: the first rule that fits decides. */
+/** Rules for tokens that begin with a digit. The first that fits decides. */
 const DIGIT_RULES: readonly TokenRule[] = [
   hexadecimal,
   numericDate,
@@ -147,7 +146,6 @@ const DIGIT_RULES: readonly TokenRule[] = [
   exactDecimal,
 ];
 
-/** Rules for a token that begins with a letter. */
 function letterRules(tables: NormaliserTables, isListed: IsListed): readonly TokenRule[] {
   return [
     hexadecimal,
@@ -176,7 +174,6 @@ function letterRules(tables: NormaliserTables, isListed: IsListed): readonly Tok
   ];
 }
 
-/** Rules for any other token. */
 function signRules(tables: NormaliserTables): readonly TokenRule[] {
   return [
     roundSums,
@@ -193,9 +190,8 @@ function signRules(tables: NormaliserTables): readonly TokenRule[] {
 }
 
 /**
- * A sentence with everything in words that is not written as it is said. From its beginning on, each token gets the
- * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
- * Zhang et al. 2019); whole numbers and plain words stay as they are.
+ * Rewrites each token by the first rule that fits (classes after Sproat & Jaitly 2016 and Zhang et al. 2019). Whole
+ * numbers and plain words stay.
  */
 function createClassifier(
   tables: NormaliserTables,
@@ -205,7 +201,7 @@ function createClassifier(
   const atLetters = letterRules(tables, isListed);
   const atSigns = signRules(tables);
 
-  // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
+  // The first use compiles a pattern, the second optimises it: both should happen before the first request.
   classify(RewrittenText.of(WARM_UP_TEXT));
   classify(RewrittenText.of(WARM_UP_TEXT));
   return classify;
@@ -227,7 +223,7 @@ function createClassifier(
     return traced.edited(said);
   }
 
-  /** The token at a place in words, or null for what stays, with where it ends. */
+  /** Returns the words for the token at a position (`null` keeps it) and where the token ends. */
   function tokenAt(text: string, at: number): { readonly words: string | null; readonly end: number } {
     const code = text.charCodeAt(at);
     if (code === 0x20) return { words: null, end: at + 1 };
@@ -258,7 +254,7 @@ function createClassifier(
   }
 }
 
-/** Small words that begin a token all the same: "chapter IV", "no. 5", "vs". */
+/** Lower-case words that may begin a token: "chapter IV", "no. 5", "vs". */
 const SMALL: ReadonlySet<string> = new Set([
   ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
     " ",
@@ -272,7 +268,7 @@ function isKnownSmall(text: string, at: number): boolean {
   return text.charAt(end) === "." || SMALL.has(text.slice(at, end));
 }
 
-/** Words with a space before and behind where they would touch others. */
+/** Adds spaces where the words would touch their neighbours. */
 function withSpaces(words: string, before: string, next: string): string {
   const touches = TOUCHING.test(before.charAt(before.length - 1)) && isWordCharacter(words.charAt(0));
   const goesOn = isWordCharacter(next) && !words.endsWith(" ");

@@ -1,7 +1,7 @@
 import { wordSet } from "../characters.ts";
 import { oneOf, withRanges, wordAfter } from "./rule.ts";
 
-/** A determiner just before a number, with at most one adjective between: "a", "his new". */
+/** Adjectives that may stand between a determiner and a number: "his new 20 …". */
 const ADJECTIVES =
   "new old big small tiny huge full standard single whole simple crisp nice long short first second " +
   "third annual monthly cheap used great";
@@ -10,7 +10,7 @@ const DETERMINER = new RegExp(
   "iu",
 );
 
-/** Small words that no noun phrase begins with: after one of these, the number was the whole phrase. */
+/** Words that cannot begin a noun phrase. After a number they show that the number was the whole phrase. */
 const NO_NOUN = wordSet(
   "a an the this that these those he she it we they you i me him her us them in on at by for to of from with " +
     "without and or but nor so yet as if when while than then per each every more less off over under up down out " +
@@ -22,12 +22,12 @@ const NO_NOUN = wordSet(
     "left right further farther faster slower behind ahead",
 );
 
-/** Whether what stands before a number makes it part of one thing's name: "a $20 bill", "the 400m final". */
+/** Returns whether the number belongs to a noun: "a $20 bill", "the 400m final". */
 export function isAttributive(earlier: string): boolean {
   return DETERMINER.test(earlier);
 }
 
-/** "step 2/5", "page 3/12": what is counted through to its last, just before a number. */
+/** "step 2/5", "page 3/12". */
 const IN_A_SERIES =
   "level stage page slide step part episode round question item chapter lesson message task track " +
   "attempt try batch wave file photo image picture day set lap module unit section test phase " +
@@ -38,7 +38,7 @@ const COUNTED_THROUGH = new RegExp(
   "iu",
 );
 
-/** Whether a number with a slash behind this is one of so many. */
+/** Returns whether "2/5" after these words means the second of five. */
 export function isCountedThrough(earlier: string): boolean {
   return COUNTED_THROUGH.test(earlier);
 }
@@ -47,18 +47,17 @@ const COUNTED = withRanges(
   /^ ?\d{1,4} (?:more |other |extra )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|people|times?|miles?|dollars?|percent)(?!\p{L})/u,
 );
 
-/** Whether a number follows that counts something, so that it is nothing's name: "5 more minutes". */
+/** Returns whether a count follows, which is no name: "5 more minutes". */
 export function isCounted(rest: string): boolean {
   return COUNTED.test(rest);
 }
 
-/** Whether a noun follows that the number describes. */
 export function isNounAfter(text: string, end: number): boolean {
   const word = wordAfter(text, end);
   return word !== "" && !NO_NOUN.has(word.toLowerCase());
 }
 
-/** Abbreviations, less their stop, that are words in full only before a number: "no. 5", "fig. 2". */
+/** Abbreviations, without their stop, that are expanded only before a number: "no. 5", "fig. 2". */
 export const NUMBERED: readonly string[] =
   "no nos No Nos p c ca Op op art Art fig Fig ch Ch Sec sec Pt Gr Fl Rm eq Eq ext Ext est ex Ex Figs figs chap Chap vols".split(
     " ",
@@ -67,7 +66,7 @@ export const NUMBERED: readonly string[] =
 const SAYING =
   /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded|means?|meant)(?: (?:him|her|them|me|us|you))?[ (“"]*$/iu;
 
-/** Whether "no." behind this is what was said, and no number. */
+/** Returns whether "no." is quoted speech: 'He said no.' */
 export function isAfterSaying(earlier: string): boolean {
   return SAYING.test(earlier);
 }

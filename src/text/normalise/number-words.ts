@@ -17,10 +17,10 @@ const ROMAN_VALUES: ReadonlyMap<string, number> = new Map(
   Object.entries({ I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 }),
 );
 
-/** Numbers of more digits than this have no scale word left and are said digit by digit. */
+/** Longer numbers have no scale word and are read digit by digit. */
 const MAX_NAMED_DIGITS = SCALES.length * 3;
 
-/** Decimal digits of any script as an integer; no digits are 0. */
+/** Parses decimal digits of any script. No digits are 0. */
 export function parseInteger(digits: string): bigint {
   let ascii = "";
   for (const character of digits) {
@@ -30,7 +30,7 @@ export function parseInteger(digits: string): bigint {
   return BigInt(ascii === "" ? "0" : ascii);
 }
 
-/** 1001 → "one thousand and one"; digit by digit from {@link MAX_NAMED_DIGITS} digits on. Not negative. */
+/** 1001 → "one thousand and one"; beyond {@link MAX_NAMED_DIGITS} digit by digit. Not negative. */
 export function cardinal(value: bigint | number): string {
   const digits = String(value);
   if (digits.length > MAX_NAMED_DIGITS) return digitNames(digits);
@@ -65,7 +65,7 @@ export function yearWords(year: number): string {
   return `${cardinal(century)} ${tail}`;
 }
 
-/** "2.50" → "two point five"; a fraction of zeros only is left out. */
+/** "2.50" → "two point five"; "3.00" → "three". */
 export function decimalWords(text: string): string {
   const [whole = "", fraction = ""] = text.split(".");
   const digits = withoutTrailingZeros(fraction);
@@ -78,7 +78,7 @@ export function digitNames(digits: string): string {
   return Array.from(digits, (digit) => ONES[digitValue(digit)] ?? "").join(" ");
 }
 
-/** "XIV" → 14. What is no letter of Roman numerals counts as nothing. */
+/** "XIV" → 14. Other letters count as 0. */
 export function romanValue(numeral: string): number {
   let value = 0;
   for (let i = 0; i < numeral.length; i++) {
@@ -107,10 +107,10 @@ function tensAndOnes(value: number): string {
   return value % 10 === 0 ? tens : `${tens}-${ONES[value % 10]}`;
 }
 
-/** Digits with thousands in threes, and a fraction: a number as Americans write it, as the source of a pattern. */
+/** Pattern source of an American number: thousands in threes, an optional fraction. */
 export const NUMBER = "(?:\\d{1,3}(?:,\\d{3}){1,6}|\\d{1,15})(?:\\.\\d{1,15})?|\\.\\d{1,15}";
 
-/** "1,248" → "one thousand two hundred forty eight", without "and", commas and hyphens. */
+/** "1,248" → "one thousand two hundred forty eight": without "and", commas and hyphens. */
 export function cardinalWords(digits: string): string {
   return plain(cardinal(parseInteger(digits)));
 }
@@ -126,10 +126,7 @@ export function digitWords(digits: string, zero: "zero" | "oh" = "zero"): string
   return zero === "zero" ? words : words.replaceAll("zero", "oh");
 }
 
-/**
- * A number with or without a fraction. A fraction that ends in zero is said to its end: "4.0" → "four point zero". Any
- * other stays as written, for the lexicon, which knows how lightly "point" is said.
- */
+/** "4.0" → "four point zero". Other fractions stay as digits for the lexicon, which reduces "point". */
 export function numberWords(number: string): string {
   const [whole = "", fraction] = number.replaceAll(",", "").split(".");
   if (fraction === undefined) return cardinalWords(whole);
@@ -138,8 +135,8 @@ export function numberWords(number: string): string {
 }
 
 /**
- * Numbers that are names, as of rooms, roads and flights: "406" → "four oh six", "1186" → "eleven eighty six",
- * "500" → "five hundred". Up to two digits are counted, more than four are said one by one.
+ * Reads a number used as a name (room, road, flight): "406" → "four oh six", "1186" → "eleven eighty six", "500" →
+ * "five hundred". More than four digits are read one by one.
  */
 export function nameWords(digits: string): string {
   if (digits.startsWith("0") && digits.length > 1) return digitWords(digits, "oh");
@@ -152,7 +149,7 @@ export function nameWords(digits: string): string {
   return `${cardinalWords(first)} ${pairWords(rest)}`;
 }
 
-/** The second half of a year or a minute: "05" → "oh five", "45" → "forty five". */
+/** "05" → "oh five", "45" → "forty five". */
 export function pairWords(digits: string): string {
   return digits.startsWith("0") ? digitWords(digits, "oh") : cardinalWords(digits);
 }

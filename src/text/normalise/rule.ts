@@ -1,18 +1,18 @@
 import { escapePattern } from "../characters.ts";
 
-/** What a part of a text is said as, in plain words, and where that part ends. */
+/** Words for a token, and where the token ends. */
 export interface Spoken {
   readonly words: string;
   readonly end: number;
 }
 
 /**
- * One kind of token (a date, a sum of money, a web address …): its spoken form where one begins at a place of the text,
- * else null. Patterns are bounded, and so is the context looked at, so that no text takes long.
+ * Returns the words for a token of one class (a date, a sum of money …) that begins at a position, or `null`.
+ * Patterns and the context they see are bounded, so that no text takes long.
  */
 export type TokenRule = (text: string, at: number) => Spoken | null;
 
-/** Ranges for the properties that patterns name: letters of the alphabets that take part in English texts and more. */
+/** Explicit ranges for Unicode properties, limited to alphabets that occur in English texts. */
 const RANGES: ReadonlyMap<string, string> = new Map([
   [
     "L",
@@ -26,17 +26,17 @@ const RANGES: ReadonlyMap<string, string> = new Map([
 ]);
 const PROPERTY = /\\([pP])\{(\w+)\}/g;
 
-/** How far back the words around a token are looked at. */
+/** Characters of context before and after a token. */
 const REACH = 60;
 const WORD_AFTER = withRanges(/^ ([\p{L}']+)/u);
 const CHARACTER = withRanges(/[\p{L}\p{N}_]/u);
 
-/** A pattern that is tried at one place only, and must not end within a word or number. */
+/** Compiles a sticky pattern that must not end within a word or number. */
 export function pattern(source: string, flags = ""): RegExp {
   return withRanges(new RegExp(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`));
 }
 
-/** The source of alternatives that are words as they are written; the longest are tried first. */
+/** Returns the source of alternatives, escaped, longest first. */
 export function alternatives(strings: Iterable<string>): string {
   return [...strings]
     .sort((a, b) => b.length - a.length)
@@ -44,23 +44,22 @@ export function alternatives(strings: Iterable<string>): string {
     .join("|");
 }
 
-/** The source of a group of alternatives: patterns with a space between each. */
+/** Returns the source of a group of alternatives, which are patterns separated by spaces. */
 export function oneOf(patterns: string): string {
   return `(?:${patterns.replaceAll(" ", "|")})`;
 }
 
-/** What a pattern finds at a place; groups that took no part are undefined. */
+/** Matches a sticky pattern at a position. */
 export function matchAt(regex: RegExp, text: string, at: number): RegExpExecArray | null {
   regex.lastIndex = at;
   return regex.exec(text);
 }
 
-/** What a pattern found, in these words. */
 export function spoken(match: RegExpExecArray, words: string): Spoken {
   return { words, end: match.index + match[0].length };
 }
 
-/** The kind that one pattern tells, said in the words that are made of what it finds. */
+/** Makes a rule of one pattern. */
 export function patternRule(pattern: RegExp, words: (match: RegExpExecArray) => string): TokenRule {
   return (text, at) => {
     const match = matchAt(pattern, text, at);
@@ -68,7 +67,6 @@ export function patternRule(pattern: RegExp, words: (match: RegExpExecArray) => 
   };
 }
 
-/** What the first of some kinds that fits makes of a place. */
 export function firstMatch(kinds: readonly TokenRule[], text: string, at: number): Spoken | null {
   for (const kind of kinds) {
     const found = kind(text, at);
@@ -77,41 +75,40 @@ export function firstMatch(kinds: readonly TokenRule[], text: string, at: number
   return null;
 }
 
-/** The text before a place, as far as context reaches. */
+/** Returns the context before a position. */
 export function before(text: string, at: number): string {
   return text.slice(Math.max(0, at - REACH), at);
 }
 
-/** The text from a place on, as far as context reaches. */
+/** Returns the context after a position. */
 export function after(text: string, end: number): string {
   return text.slice(end, end + REACH);
 }
 
-/** The word that begins after a place and a space; "" where anything else does. */
+/** Returns the word after a position and a space, or "". */
 export function wordAfter(text: string, end: number): string {
   return WORD_AFTER.exec(after(text, end))?.[1] ?? "";
 }
 
-/** Whether a character is part of a word or number; "" is none. */
 export function isWordCharacter(character: string): boolean {
   return CHARACTER.test(character);
 }
 
-/** Where an abbreviation's full stop ends: behind it, or before it where it ends the sentence too. */
+/** Returns the position after an abbreviation's stop, or before it if it also ends the sentence. */
 export function endAfterStop(text: string, end: number): number {
   if (text.charAt(end) !== ".") return end;
   return /^\.["”’')\]]*$/u.test(text.slice(end, end + 4)) ? end : end + 1;
 }
 
-/** Whether a quotation is open at a place, which a sign of inches there would close. */
+/** Returns whether a quotation is open, which an inch sign at this position would close. */
 export function isQuoted(text: string, at: number): boolean {
   const quotes = text.slice(Math.max(0, at - 200), at).match(/(?<!\d)["“]/gu)?.length ?? 0;
   return quotes % 2 === 1;
 }
 
 /**
- * The same pattern with ranges for `\p{L}` and its like. A pattern that names Unicode properties takes half a
- * millisecond to compile, twenty-five times as long, and would do so while somebody waits for the first sound.
+ * Replaces `\p{L}` and the like by explicit ranges. Unicode properties take half a millisecond to compile, 25 times
+ * as long, while a request may be waiting.
  */
 export function withRanges(pattern: RegExp): RegExp {
   let source = "";

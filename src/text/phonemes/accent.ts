@@ -1,11 +1,10 @@
-/** How an accent says the endings of a stem that it has the phonemes of; null for none. */
+/** Adds endings to a stem in phonemes as an accent does; `null` if the stem cannot take them. */
 export interface Endings {
-  /** Plural, possessive or third person. */
   s(phonemes: string): string | null;
   ed(phonemes: string): string | null;
-  /** @param stem as it is written */
+  /** @param stem as spelled */
   ing(phonemes: string, stem: string): string | null;
-  /** What a word in -ing of at least five letters may be made of; the first that is known counts. */
+  /** Returns possible stems of a word in -ing (at least five letters), in order of preference. */
   ingStems(word: string): readonly string[];
 }
 
@@ -23,11 +22,11 @@ export const BRITISH_ENDINGS: Endings = {
 };
 
 const HISSING = "szʃʒʧʤ";
-/** Sounds after which American t before a vowel is a flap (ɾ). */
+/** Sounds after which American t before a vowel becomes a flap (ɾ). */
 const BEFORE_FLAP: ReadonlySet<string> = new Set("AIOWYiuæɑəɛɪɹʊʌ");
 const DOUBLED_ING = /([bcdgklmnprstvxz])\1ing$|cking$/;
 
-/** @param vowel of its own syllable */
+/** @param vowel of the extra syllable after a sibilant */
 function withS(vowel: string): Endings["s"] {
   return (phonemes) => {
     if (phonemes === "") return null;
@@ -65,7 +64,7 @@ function ingStems(word: string): string[] {
   return DOUBLED_ING.test(word) ? [stem, `${stem}e`, stem.slice(0, -1)] : [stem, `${stem}e`];
 }
 
-/** An r that is written is said before the vowel: "boring". */
+/** A written r is pronounced before the vowel: "boring". */
 function withBritishIng(phonemes: string, stem: string): string | null {
   if (phonemes === "") return null;
   return /[əː]$/.test(phonemes) && /re?$/.test(stem) ? `${phonemes}ɹɪŋ` : `${phonemes}ɪŋ`;
@@ -78,26 +77,25 @@ function flaps(phonemes: string): boolean {
 }
 
 const VOWELS = "AIOQWYaiuæɑɒɔəɛɜɪʊʌɐᵊ";
-/** In the rules: any vowel, with its stress mark if it has one. */
 const A_VOWEL = `[ˈˌ]?[${VOWELS}]`;
 
 /**
- * How a word in American phonemes is said in British English, change by change. They are what most of the words do that
- * both dictionaries of misaki have, and know nothing of spelling: for what no British dictionary has.
+ * Changes from American to British phonemes, in order, derived from the words that both dictionaries of misaki have.
+ * Spelling is not considered.
  */
 const CHANGES: readonly (readonly [pattern: RegExp, said: string])[] = [
-  // Symbols of the same sound, and t as it is written: "city", "button".
+  // Other symbols for the same sound, and t as spelled: "city", "button".
   change("ʔn", "tᵊn"),
   change("[ɾTʔ]", "t"),
   change("ᵻ", "ɪ"),
   change("O", "Q"),
   change("æ", "a"),
-  // Stressed vowels are long: "see", "team" of "A-team"; but after the main stress none is marked.
+  // Stressed vowels are long ("see", "team"). After the main stress no secondary stress is marked.
   change("(?<=[ˈˌ])i(?!ː)", "iː"),
   change("(?<=ˈ[^ ]*)ˌ", ""),
   // "strenuous".
   change("əw(?=<V>)", "ʊ"),
-  // Vowels before r, which is silent unless a vowel follows: "bird", "car", "north", "hero", "near", "tour", "hair", "fire".
+  // R is silent unless a vowel follows: "bird", "car", "north", "hero", "near", "tour", "hair", "fire".
   change("ɜɹ?(?!ː)", "ɜː"),
   change("([ɑɔ])ɹ", "$1ːɹ"),
   change("ɪɹ(?=i)", "ɪəɹ"),
@@ -113,19 +111,19 @@ const CHANGES: readonly (readonly [pattern: RegExp, said: string])[] = [
   change("ɑ(?!ː)", "ɒ"),
   change("ɔ(?=[fθ]|s[^ ]|st|ŋ|ɡ)", "ɒ"),
   change("ɔ(?!ː)", "ɔː"),
-  // "new", "tune"; long vowels are marked: "move".
+  // "new", "tune", "move".
   change("(?<![^ ])([tdn])(ˈ?)u(?!ː)", "$1j$2u"),
   change("(?<=[ˈˌ]u)(?!ː)|(?<=[^ˈˌ]u)(?![ː]|<V>)", "ː"),
   // "popular", "querulous".
   change("jə(?=[lɹ])", "jʊ"),
-  // Syllables without a vowel: "nation", "often", "total", "useful", "basically".
+  // Syllabic consonants: "nation", "often", "total", "useful", "basically".
   change("(?<=[ʃʒʤʧ])ən|(?<=[stzdv])ən(?=[tsdz]?(?![^ ]))", "ᵊn"),
   change("əl(?!<V>)", "ᵊl"),
   change("fᵊl", "fʊl"),
   change("kᵊli", "kli"),
 ];
 
-/** Phonemes of American English, words between spaces, as a British voice says them. Marks are left alone. */
+/** Converts American phonemes to British ones. Words are separated by spaces; marks stay. */
 export function asBritish(phonemes: string): string {
   let said = phonemes;
   for (const [pattern, replacement] of CHANGES) said = said.replace(pattern, replacement);
@@ -136,18 +134,17 @@ function change(pattern: string, said: string): readonly [RegExp, string] {
   return [new RegExp(pattern.replaceAll("<V>", A_VOWEL), "gu"), said];
 }
 
-/** An accent by its language tag (BCP 47). */
+/** BCP 47 language tag of an accent. */
 export type AccentTag = (typeof ACCENT_TAGS)[number];
 
-/** What a text can be read in. */
 export const ACCENT_TAGS = ["en-US", "en-GB"] as const;
 
-/** What an accent does to words beside the dictionary that it has. */
+/** How an accent differs, apart from its dictionary. */
 export interface Accent {
   readonly endings: Endings;
-  /** Ways to write phonemes that it has a symbol of its own for, where American English has that of another sound. */
+  /** Spellings of phonemes with a symbol of the accent's own, which American English uses otherwise. */
   readonly symbols: readonly (readonly [written: string, own: string])[];
-  /** American phonemes, words between spaces, as this accent has them. Marks are left alone. */
+  /** Converts American phonemes, with spaces between words; marks stay. */
   said(phonemes: string): string;
 }
 

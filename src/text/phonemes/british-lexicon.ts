@@ -7,21 +7,19 @@ import { BRITISH } from "./accent.ts";
 import type { Entry, Following, WordEntries } from "./dictionary.ts";
 import { createLexicon, type LexicalWord, type PronunciationLexicon } from "./lexicon.ts";
 
-/** What British words are read by. */
 interface BritishSources {
   readonly british: WordEntries;
-  /** Reads what the British dictionary does not know. */
   readonly american: PronunciationLexicon;
-  /** Words that come before the dictionaries, in American phonemes. */
+  /** Words with American phonemes that take precedence over the dictionaries. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Doubled for the ending alone: "putting" is of "put". */
+/** "putting" is from "put". */
 const DOUBLED_FOR_ING = /[aeiouy]([bdgmnprt])\1ing$/;
 
 const NO_WORDS: WordEntries = { indexOf: () => -1, entryAt: () => "" };
 
-/** Reads words as the British dictionary has them, or by its stems; other words as Americans say them, in British sounds. */
+/** Reads words from the British dictionary or by their stems there; converts the American reading of all others. */
 export function createBritishLexicon({ british, american, names }: BritishSources): PronunciationLexicon {
   const { said, endings } = BRITISH;
   const own = createLexicon(
@@ -41,8 +39,8 @@ export function createBritishLexicon({ british, american, names }: BritishSource
   };
 
   /**
-   * The British dictionary lists few words in -ing, and letters do not tell their stems: "ranging" is of "range", "hanging" of
-   * "hang". Of several stems that is meant whose reading is nearest to the American one, which is mostly listed.
+   * Spelling does not tell the stem of a word in -ing: "ranging" is from "range", "hanging" from "hang". Of several
+   * stems, takes the one whose reading is nearest to the American.
    */
   function readIng(word: LexicalWord, following: Following): string | null {
     const written = word.text.toLowerCase();
@@ -58,7 +56,6 @@ export function createBritishLexicon({ british, american, names }: BritishSource
     return nearestOf(readings, said(meant));
   }
 
-  /** Of a word that the dictionary reads in several ways, the way that is meant. */
   function nearestReading(word: string, meant: string): string {
     const index = british.indexOf(word);
     const entry = index < 0 ? "" : british.entryAt(index);
@@ -76,15 +73,12 @@ function nearestOf(readings: readonly string[], meant: string): string | null {
   return nearest;
 }
 
-/** misaki's British dictionary (see `scripts/british-lexicon.mjs`). */
+/** Made from misaki by `scripts/british-lexicon.mjs`. */
 const FILE = fileURLToPath(new URL("../../../../lexicon/british.tsv.br", import.meta.url));
 const MAX_BYTES = 4_000_000;
 const [TAB, NEWLINE] = [0x09, 0x0a];
 
-/**
- * Loads the British dictionary, which takes 2 MB and some hundredths of a second. @throws Error naming the file when it is missing or
- * damaged
- */
+/** Loads the British dictionary (2 MB). @throws Error naming the file if it is missing or damaged */
 export async function loadBritishWords(file = FILE): Promise<WordEntries> {
   const packed = await readFile(file).catch((cause: unknown) => {
     throw new Error(`${file} cannot be read: put it back from a fresh copy.`, { cause });
@@ -98,9 +92,9 @@ export async function loadBritishWords(file = FILE): Promise<WordEntries> {
 }
 
 /**
- * A dictionary in the lines of a text, sorted by bytes, which are searched where they lie. A word's number is its line's place.
+ * Searches the sorted lines of a file in place. A word's index is the offset of its line.
  *
- * @param text `word TAB phonemes NEWLINE`, or `TAG=phonemes` with spaces between
+ * @param text `word TAB phonemes NEWLINE`, or `TAG=phonemes` separated by spaces
  */
 function linesOf(text: Buffer): WordEntries {
   return {
@@ -123,7 +117,7 @@ function linesOf(text: Buffer): WordEntries {
   };
 }
 
-/** Whether the word of a line stands before a word (less than 0), is it (0), or stands behind it. */
+/** Orders a line's word against another word, like a comparator. */
 function compare(text: Buffer, start: number, word: string): number {
   for (let at = 0; at < word.length; at++) {
     const difference = text[start + at]! - word.charCodeAt(at);

@@ -3,30 +3,26 @@ import { indexOf, stringAt } from "../tables/string-table.ts";
 import type { Dictionary } from "../tables/text-tables.ts";
 import { PRIMARY, SECONDARY, type Stress, withStress } from "./stress.ts";
 
-/** What follows a word and changes how it is said. */
+/** What comes after a word and affects its pronunciation. */
 export interface Following {
-  /** The first sound of the next word; null at the end and before a stop. */
+  /** First sound of the next word; `null` before a stop and at the end. */
   readonly sound: "vowel" | "consonant" | null;
-  /** Whether the next word is "to". */
   readonly to: boolean;
 }
 
-/** The two pronouncing dictionaries as one, with what can be said of a word by its letters. */
+/** The two pronouncing dictionaries as one. */
 export interface Words {
-  /** Whether the good dictionary or the larger one has the word, in this case or with its first letter's changed. */
+  /** Whether either dictionary has the word, possibly with its first letter in the other case. */
   listed(word: string): boolean;
   listedInGold(word: string): boolean;
-  /** Whether {@link look} makes something of it. */
   known(word: string): boolean;
-  /** The phonemes for a part of speech, before what follows; spelled where it must be; null where unknown. */
+  /** Phonemes for a part of speech and context; spells words that are marked so; `null` if unknown. */
   look(word: string, tag: string | null, stress: Stress, following: Following | null): string | null;
-  /** Letter by letter; null where a letter has no name. */
   spell(word: string): string | null;
-  /** The good dictionary's own phonemes for a word, or for one of its tags. */
+  /** The gold dictionary's phonemes for a word, or for one of its tags. */
   own(word: string, tag?: string): string | null;
 }
 
-/** Signs that are read as words. */
 export const SIGNS: ReadonlyMap<string, string> = new Map([
   ["%", "percent"],
   ["&", "and"],
@@ -34,18 +30,16 @@ export const SIGNS: ReadonlyMap<string, string> = new Map([
   ["@", "at"],
 ]);
 
-/** Phonemes, or phonemes by part of speech, always with DEFAULT; null says that the word is to be spelled. */
+/** Phonemes, or phonemes by part of speech including DEFAULT. `null` means spelled. */
 export type Entry = string | ReadonlyMap<string, string | null>;
 
-/** A pronouncing dictionary as it is looked into. */
 export interface WordEntries {
-  /** The number of a word as it is written, or -1. */
+  /** Index of a word as spelled, or -1. */
   indexOf(word: string): number;
-  /** What it has for the word of a number. */
   entryAt(index: number): Entry;
 }
 
-/** The dictionary that can be trusted, and the larger one. */
+/** `gold` is curated, `silver` larger. */
 export interface Dictionaries {
   readonly gold: WordEntries;
   readonly silver: WordEntries;
@@ -53,7 +47,7 @@ export interface Dictionaries {
 
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 
-/** @param names words that come before the dictionaries; in small letters where they are meant in any case */
+/** @param names take precedence over the dictionaries; lower-case ones match in any case */
 export function createWords(dictionaries: Dictionaries, names: ReadonlyMap<string, string>): Words {
   const named = (word: string): string | undefined => names.get(word) ?? names.get(word.toLowerCase());
   const gold = (word: string): Entry | undefined => named(word) ?? entryOf(dictionaries.gold, word);
@@ -114,7 +108,7 @@ export function createWords(dictionaries: Dictionaries, names: ReadonlyMap<strin
   }
 }
 
-/** The class of a fine tag, as the dictionaries name classes: VBZ → VERB. */
+/** Maps a fine tag to the dictionaries' classes: VBZ → VERB. */
 export function parentTag(tag: string | null): string | null {
   if (tag === null) return null;
   if (tag.startsWith("VB")) return "VERB";
@@ -136,7 +130,6 @@ function byTag(
   return phonemes === undefined ? (entry.get("DEFAULT") ?? null) : phonemes;
 }
 
-/** A dictionary of the packed tables. */
 export function packedWords({ words, phonemes, tagged }: Dictionary): WordEntries {
   return {
     indexOf: (word) => indexOf(words, word),
@@ -156,7 +149,7 @@ export function isListed(dictionary: WordEntries, word: string): boolean {
   return indexWithCase(dictionary, word) >= 0;
 }
 
-/** A word as written, else a lower-case word with a capital, or a capitalised one without. */
+/** Looks up a word as spelled, then with its first letter's case changed. */
 function indexWithCase(dictionary: WordEntries, word: string): number {
   const index = dictionary.indexOf(word);
   if (index >= 0 || word.length < 2) return index;

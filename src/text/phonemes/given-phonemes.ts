@@ -1,21 +1,20 @@
 import { wordMap } from "../characters.ts";
 import { type Accent, AMERICAN } from "./accent.ts";
 
-/** Phonemes as somebody wrote them: in the voice's alphabet, or what is wrong with them. */
+/** Phonemes in the voice's alphabet, or what is wrong with what a user wrote. */
 export type GivenPhonemes = { readonly phonemes: string } | PhonemeFault;
 
-/** The first character that is not a phoneme. */
 export interface PhonemeFault {
-  /** Its place in characters, from 0. */
+  /** Index in code points. */
   readonly at: number;
   readonly character: string;
-  /** What is wrong with it, and what to write instead. */
+  /** The problem and its remedy. */
   readonly why: string;
 }
 
-/** The voice's own alphabet (see `stress.ts`), with what it says of a flapped t. */
+/** The voice's alphabet (see `stress.ts`), plus T for a flapped t. */
 const OWN: ReadonlySet<string> = new Set("AIOWYTbdfhijklmnpstuvwzæðŋɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻˈˌ ");
-/** The International Phonetic Alphabet's other ways to write the same; the longest first. */
+/** Other IPA spellings of the same sounds, longest first. */
 const SAME: readonly (readonly [written: string, own: string])[] = [
   ...wordMap(
     "t\u0361ʃ ʧ,d\u0361ʒ ʤ,t\u035cʃ ʧ,d\u035cʒ ʤ,n\u0329 ᵊn,l\u0329 ᵊl,m\u0329 ᵊm,tʃ ʧ,dʒ ʤ,eɪ A,aɪ I,oʊ O,əʊ O,aʊ W,ɔɪ Y,ɚ əɹ,ɝ ɜɹ,ɾ T,ʔ t," +
@@ -24,9 +23,8 @@ const SAME: readonly (readonly [written: string, own: string])[] = [
   ["ː", ""],
   [".", ""],
 ];
-/** Every way to write a phoneme or a mark that is understood. */
 export const ACCEPTED: readonly string[] = [...OWN, ...SAME.map(([written]) => written)];
-/** What is often written for a phoneme, and what it stands for. */
+/** Common mistakes and what to write instead. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ["c", "k or s"],
   ["q", "k"],
@@ -41,18 +39,15 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 const REMEDY = "write phonemes as docs/pronunciation.md lists them, as in /kˌubɚnˈɛtiz/";
 const SOUND = /[^ˈˌ ]/;
 const UNSEEN = /[\p{M}\p{C}\p{Z}]/u;
-/** What no address has: a stress mark, or a letter that only phonetic writing has. Languages use æ, ð and ŋ too. */
+/** Characters that occur in phonemes and not in addresses. æ, ð and ŋ occur in spelling too. */
 const PHONETIC = /[ˈˌːɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻɚɝɒɾʔɨɫ]/;
 
-/** Whether a text between slashes is meant as phonemes, and not as an address: "/fˈu/", not "/about/". */
+/** Tells phonemes ("/fˈu/") from an address ("/about/"). */
 export function isPhonetic(text: string): boolean {
   return PHONETIC.test(text);
 }
 
-/**
- * Reads phonemes in the voice's alphabet or the usual one for American English, as an accent says them; and in the alphabet of the
- * accent itself.
- */
+/** Parses phonemes in the voice's alphabet, in IPA for American English, or in the accent's own alphabet. */
 export function readGivenPhonemes(
   written: string,
   { symbols, said }: Pick<Accent, "symbols" | "said"> = AMERICAN,
@@ -78,10 +73,10 @@ export function readGivenPhonemes(
 }
 
 /**
- * A fault as messages have it, in half a sentence.
+ * Formats a fault for a message.
  *
- * @param before how many characters stand before the phonemes in what is named
- * @param of what they are part of, where that is not the text itself
+ * @param before characters before the phonemes
+ * @param of the part of the request, unless it is the text itself
  */
 export function describeFault({ at, character, why }: PhonemeFault, before: number, of = ""): string {
   return `character ${before + at + 1}${of} (${shown(character)}) ${why}`;
@@ -92,18 +87,17 @@ function remedyFor(character: string): string {
   return meant === undefined ? REMEDY : `write ${meant}`;
 }
 
-/** A character in quotes, or its number where it cannot be seen by itself. */
+/** Quotes a character, or gives its code point if it is invisible. */
 function shown(character: string): string {
   if (!UNSEEN.test(character)) return JSON.stringify(character);
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** `[word](/phonemes/)` in a text. Places are of UTF-16 code units. */
+/** `[word](/phonemes/)` in a text. Positions in UTF-16 units. */
 export interface InlinePhonemes {
   readonly from: number;
   readonly to: number;
   readonly word: string;
-  /** As they are written, and where that begins. */
   readonly written: string;
   readonly writtenFrom: number;
 }
@@ -112,7 +106,7 @@ const MIDDLE = "](/";
 const END = "/)";
 const MAX_CHARS = 1000;
 
-/** Where a text gives phonemes for words; what is an address (`[word](/about/)`) is left out. Linear in the text. */
+/** Finds inline phonemes, but not addresses (`[word](/about/)`), in linear time. */
 export function inlinePhonemes(text: string): InlinePhonemes[] {
   const found: InlinePhonemes[] = [];
   let from = 0;
@@ -131,7 +125,7 @@ export function inlinePhonemes(text: string): InlinePhonemes[] {
   return found;
 }
 
-/** What is wrong with the first inline phonemes that cannot be read, with its place in the text; null where all can. */
+/** Describes the first inline phonemes that cannot be parsed, or returns `null`. */
 export function inlineFault(text: string): string | null {
   if (!text.includes(MIDDLE)) return null;
   for (const { written, writtenFrom } of inlinePhonemes(text)) {
@@ -141,7 +135,7 @@ export function inlineFault(text: string): string | null {
   return null;
 }
 
-/** A text with the word alone in place of each `[word](/phonemes/)`. */
+/** Replaces each `[word](/phonemes/)` by its word. */
 export function withoutPhonemes(text: string): string {
   let plain = "";
   let at = 0;

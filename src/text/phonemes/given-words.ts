@@ -10,7 +10,7 @@ import {
   type UserLexicon,
 } from "./user-lexicon.ts";
 
-/** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
+/** A sentence in which a private-use character stands for each word with given phonemes. */
 export interface Marked {
   readonly text: RewrittenText;
   readonly given: readonly GivenWord[];
@@ -19,25 +19,23 @@ export interface Marked {
 export interface GivenWord {
   readonly word: string;
   readonly phonemes: string;
-  /** Its phonemes could not be read: it stands in the text as it is written. */
+  /** Phonemes that could not be parsed: the word is read as spelled. */
   readonly isUnreadable: boolean;
 }
 
 const FIRST_MARK = 0xe000;
 const MARKS = 0xf8ff - FIRST_MARK + 1;
 const PRIVATE = /[\ue000-\uf8ff]/g;
-/** What composition may change: characters beyond ASCII, with the one before them that they may join. */
+/** Characters that Unicode composition may change, with the one before. */
 const COMPOSED = /[\x00-\x7f]?[^\x00-\x7f]+/g;
 const NONE: readonly GivenWord[] = [];
 const POSSESSIVE = /^['’]s(?![\p{L}\p{N}])/u;
-/** What is passed over at once where no word of a list begins: a word, or one sign. */
+/** A word or sign to skip when no listed word begins there. */
 const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
 
 /**
- * Takes out of a sentence what it says of its own words (`[word](/phonemes/)`) and the words that users gave: the first
- * list that has one or its plural decides. Respelled words are replaced by their spelling. A sentence without either is given back.
- *
- * @param accent that the lists are in
+ * Marks words with inline phonemes and words from user lexicons (the first lexicon that has a word or its plural
+ * decides), and inserts respellings.
  */
 export function markGivenWords(
   sentence: RewrittenText,
@@ -54,8 +52,8 @@ export function markGivenWords(
 }
 
 /**
- * Returns how many code points longer the text is as spoken than as written, counting each given word at least at its written
- * length.
+ * Returns how many code points longer the text is as spoken than as written, counting each given word at least at its
+ * written length.
  */
 export function addedCharacters(spoken: string, words: readonly LexiconEntry[]): number {
   const added = (said: string, word: string) => Math.max(0, characterCount(said) - characterCount(word));
@@ -75,13 +73,12 @@ export function addedCharacters(spoken: string, words: readonly LexiconEntry[]):
   return chars;
 }
 
-/** Which given word a character stands for, or -1. */
+/** Returns the index of the given word that a character stands for, or -1. */
 export function markedWord(character: string, given: readonly GivenWord[]): number {
   const index = character.charCodeAt(0) - FIRST_MARK;
   return index >= 0 && index < given.length ? index : -1;
 }
 
-/** The characters that stand for words. */
 class Marks {
   readonly accent: Accent;
   readonly given: GivenWord[] = [];
@@ -95,7 +92,7 @@ class Marks {
     return this.given.length >= MARKS;
   }
 
-  /** @param phonemes null where the word is to be read as it is written after all */
+  /** @param phonemes `null` reads the word as spelled */
   add(word: string, phonemes: string | null): string {
     this.#hasUnreadable ||= phonemes === null;
     this.given.push({ word, phonemes: phonemes ?? "", isUnreadable: phonemes === null });
@@ -111,7 +108,7 @@ class Marks {
   }
 }
 
-/** Marks the words that come with their phonemes, and takes out what could be taken for a mark. */
+/** Marks inline phonemes, and removes private-use characters from the text. */
 function markInline(sentence: RewrittenText, inline: readonly InlinePhonemes[], marks: Marks): RewrittenText {
   const { text } = sentence;
   const replacements: Replacement[] = [];
@@ -124,7 +121,7 @@ function markInline(sentence: RewrittenText, inline: readonly InlinePhonemes[], 
     if (marks.areUsedUp) break;
     addPlain(from, start);
     const read = readGivenPhonemes(written, marks.accent);
-    // What a language model wrote cannot be refused any more: its word is read.
+    // A language model's output cannot be rejected any more.
     const phonemes = "phonemes" in read ? read.phonemes : null;
     const possessive = phonemes === null ? "" : possessiveIn(text.slice(to, to + 3));
     const wordFrom = start + 1;
@@ -164,7 +161,7 @@ function markListed(
   return traced.edited(replacements);
 }
 
-/** Finds the words of a list in a text, without overlaps. */
+/** Finds listed words in a text, without overlaps. */
 function* listedIn(
   text: string,
   find: (at: number) => FoundWord | undefined,

@@ -4,29 +4,28 @@ import { createWords, type Dictionaries, type Following } from "./dictionary.ts"
 import { MONEY, NumberReader } from "./number-reading.ts";
 import { createSuffixRules, createWordReading } from "./word-reading.ts";
 
-/** A word as the lexicon is asked for it. */
 export interface LexicalWord {
   readonly text: string;
-  /** Part of speech (Penn Treebank). */
+  /** Penn Treebank tag. */
   readonly tag: string;
-  /** A money sign that stands before the number, if any. */
+  /** A currency sign before the number. */
   readonly currency: string | null;
-  /** Whether no other word is glued on before it. */
+  /** Whether no other word is joined before it. */
   readonly head: boolean;
-  /** Its phonemes where its sentence has decided them. */
+  /** Phonemes that the sentence has already decided. */
   readonly reading: string | null;
 }
 
 export interface PronunciationLexicon {
-  /** The phonemes of a word in the light of what follows it, or null where it is not known. */
+  /** Phonemes of a word in its context; `null` if unknown. */
   read(word: LexicalWord, following: Following): string | null;
-  /** The phonemes of digits within a word that is not known. */
+  /** Phonemes of digits within an unknown word. */
   readDigits(text: string): string | null;
 }
 
-/** "résumé" is not "resume": such an ending is always said. */
+/** "résumé" is not "resume": a final é is always pronounced. */
 const FINAL_E_ACUTE = /ée?s?$/i;
-/** Letters that Unicode does not take apart into a plain letter and an accent. */
+/** Letters that Unicode does not decompose. */
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ["ß", "ss"],
   ["æ", "ae"],
@@ -39,7 +38,7 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ["ı", "i"],
 ]);
 
-/** @param names words that come before the dictionaries */
+/** @param names take precedence over the dictionaries */
 export function createLexicon(
   dictionaries: Dictionaries,
   names: ReadonlyMap<string, string>,
@@ -77,7 +76,7 @@ export function createLexicon(
   }
 }
 
-/** Straight apostrophes, compatibility forms resolved (Unicode NFKC), digits of any kind as 0 to 9. */
+/** Normalises apostrophes, compatibility forms (NFKC) and digits. */
 function plainText(text: string): string {
   if (isAscii(text)) return text;
   let plain = "";

@@ -9,7 +9,7 @@ import {
 import type { Endings } from "./accent.ts";
 import type { Words } from "./dictionary.ts";
 
-/** Money signs that the lexicon reads with a number: [whole, hundredth]. */
+/** Currencies that are read with a number: [whole, hundredth]. */
 export const MONEY: ReadonlyMap<string, readonly [string, string]> = new Map([
   ["$", ["dollar", "cent"]],
   ["£", ["pound", "pence"]],
@@ -18,10 +18,9 @@ export const MONEY: ReadonlyMap<string, readonly [string, string]> = new Map([
 
 const ENDINGS = ["ing", "'d", "ed", "'s", "st", "nd", "rd", "th", "s"];
 const ASCII_DIGITS = /^[0-9]+$/;
-/** From here on a number is clearer digit by digit: beyond a hundred trillion nobody counts along. */
+/** Longer numbers are read digit by digit. */
 const MAX_COUNTED_DIGITS = 15;
 
-/** Reads numbers, with their endings and the money that they count. */
 export class NumberReader {
   readonly #words: Pick<Words, "look">;
   readonly #endings: Endings;
@@ -31,7 +30,10 @@ export class NumberReader {
     this.#endings = endings;
   }
 
-  /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */
+  /**
+   * Returns whether a word is digits, possibly with an ending ("th", "'s"). Only the head of a group may have a
+   * minus.
+   */
   isNumber(word: string, head: boolean): boolean {
     if (!/[0-9]/.test(word)) return false;
     const ending = ENDINGS.find((candidate) => word.endsWith(candidate)) ?? "";
@@ -39,7 +41,7 @@ export class NumberReader {
     return (head ? /^-?[0-9,.]*$/ : /^[0-9,.]*$/).test(digits);
   }
 
-  /** The phonemes of a number, with the money that it counts if any; null where none of it can be said. */
+  /** Reads a number with its currency; `null` if nothing can be spoken. */
   read(word: string, currency: string | null, head: boolean): string | null {
     const { body, ending } = withoutEnding(word);
     const negative = body.startsWith("-");
@@ -79,7 +81,7 @@ export class NumberReader {
     ];
   }
 
-  /** The digits of "A113", "a205", "covid19". */
+  /** "A113", "a205", "covid19". */
   #readCode(digits: string): readonly string[] {
     if (digits.startsWith("0") || digits.length > 3) return [this.#say(digitNames(digits))];
     if (digits.length !== 3 || digits.endsWith("00")) return [this.#say(this.#named(digits, cardinal))];
@@ -127,7 +129,7 @@ export class NumberReader {
       : `${this.#named(whole, cardinal)} point ${digitNames(fraction)}`;
   }
 
-  /** Number words as phonemes; "and" inside a number is not said. */
+  /** Reads number words without "and". */
   #say(text: string): string {
     let spoken = "";
     for (const word of text.split(/[^a-z]+/)) {
@@ -140,7 +142,6 @@ export class NumberReader {
   }
 }
 
-/** Cuts the small letters and apostrophes off the end. */
 function withoutEnding(word: string): { readonly body: string; readonly ending: string } {
   let end = word.length;
   while (end > 0 && /[a-z']/.test(word.charAt(end - 1))) end--;

@@ -24,36 +24,40 @@ import {
 import { createUserLexicon, type LexiconEntry, type UserLexicon } from "./user-lexicon.ts";
 
 export interface Phonemizer {
-  /** The phonemes of a text, a string a sentence; those over 400 phonemes are cut at clauses, silent ones left out. */
+  /**
+   * Phonemes of a text, a string per sentence. Sentences over 400 phonemes are split at clauses; silent ones are
+   * dropped.
+   */
   phonemes(text: string, words?: readonly UserLexicon[]): Promise<string[]>;
-  /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
+  /** Phonemes of one sentence, or "". The first lexicon with a word decides. */
   read(sentence: string, words?: readonly UserLexicon[]): Promise<string>;
-  /** The same, with where in the sentence it comes from. */
+  /** The same, with the source of each phoneme. */
   readWithSources(sentence: string, words?: readonly UserLexicon[]): Promise<PhonemizedSentence>;
 }
 
-/** The phonemes of a sentence and their sources. */
 export interface PhonemizedSentence {
   readonly phonemes: string;
   readonly sources: PhonemeSources;
 }
 
 export interface PhonemizerOptions {
-  /** Words that come before the dictionary's, and after those that are given with a text. */
+  /** Words that take precedence over the dictionaries, but not over those given with a text. */
   readonly words?: readonly LexiconEntry[];
-  /** How many words' network readings are kept. */
+  /** Capacity of the cache of network readings. */
   readonly rememberedWords?: number;
-  /** The British dictionary, where words are to be said as it has them; else they are as Americans say them. */
+  /** The British dictionary, for British English. */
   readonly british?: WordEntries;
 }
 
 const NOTHING: Following = { sound: null, to: false };
-/** What shows nothing and would cut words in two: soft hyphens, spaces without width and marks of direction; a joiner belongs to its emoji. */
+/**
+ * Invisible characters that would split words. A joiner between other characters than letters belongs to an emoji.
+ */
 const INVISIBLE = /[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
 
 /**
- * Reads English text as phonemes. Words that neither dictionary nor rule knows go to `unknownWords`, each once while
- * it is remembered. Any string is read; nothing but what the network throws is thrown.
+ * Reads English text as phonemes. Unknown words go to `unknownWords` once, while cached. Reads any string, and throws
+ * only what the network throws.
  */
 export function createPhonemizer(
   tables: TextTables,
@@ -85,7 +89,7 @@ export function createPhonemizer(
     },
   };
 
-  /** A word that the dictionaries have is another's plural only where it is said as that. */
+  /** A listed word is another's plural only if it is pronounced as one. */
   function isPlural(plural: string, of: string): boolean {
     const said = lexicon.read(alone(plural, "NNS"), NOTHING);
     return (
@@ -94,7 +98,7 @@ export function createPhonemizer(
     );
   }
 
-  /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
+  /** Reads the sentence, asks the network for the words that were missing, and reads again. */
   async function readWithSources(
     sentence: string,
     words: readonly UserLexicon[] = [],

@@ -3,21 +3,17 @@ import type { Following } from "./dictionary.ts";
 import type { LexicalWord, PronunciationLexicon } from "./lexicon.ts";
 import { CONSONANTS, PRIMARY, stressWeight, VOWELS, withStress } from "./stress.ts";
 
-/** The phonemes of a text that the lexicon does not know; "" where nothing can be said of it. */
 export type UnknownReading = (text: string) => string;
 
 const STOPS = ";:,.!?—…";
 const JUNK = /^[',\-._‘’/]*$/;
-/** The dictionaries' longest entries have seven pieces ("will-o'-the-wisp"), initials may have more. */
+/** The longest dictionary entry has seven pieces ("will-o'-the-wisp"); initials may have more. */
 const MAX_WINDOW = 24;
-/** A group of more pieces is no word: looking at fewer of them at once keeps odd texts cheap. */
+/** Larger groups are no words. A smaller window bounds the time for odd texts. */
 const MAX_USUAL_GROUP = 48;
 const MAX_WINDOW_IN_LARGE_GROUP = 3;
 
-/**
- * Reads the units of a sentence, each with the space behind it, from the end to the beginning, because some words ("the",
- * "to", "used") hang on the sound of the next.
- */
+/** Reads units from the last to the first, because "the", "to" and "used" depend on the next sound. */
 export function readUnits(
   units: readonly Unit[],
   lexicon: PronunciationLexicon,
@@ -36,7 +32,7 @@ export function readUnits(
   }
   return spoken;
 
-  /** The longest known word that ends the group, then the longest before it, and so on; all of it, or none. */
+  /** Reads the longest known word at the end of the group, then before it, and so on: all of the group, or none. */
   function readGroup(pieces: readonly Piece[]): string {
     const read: string[] = new Array(pieces.length).fill("");
     const maxWindow = pieces.length > MAX_USUAL_GROUP ? MAX_WINDOW_IN_LARGE_GROUP : MAX_WINDOW;
@@ -63,8 +59,8 @@ export function readUnits(
 const NOT_COUNTED = "',-._‘’/";
 
 /**
- * Joins the phonemes of a group's pieces (`read`, "" for silent ones). Pieces of one kind are one word, in which the
- * lighter half of the stressed ones gives way; letters beside digits or marks are words apart.
+ * Joins the phonemes of a group. Pieces of one kind form a word, in which the lighter half of the stressed ones is
+ * reduced; letters next to digits or marks stay separate words.
  */
 function groupStress(pieces: readonly Piece[], read: readonly string[]): string {
   const text = pieces.map((piece) => piece.text).join("");
@@ -97,7 +93,7 @@ function lexical(piece: Piece): LexicalWord {
   return { text: piece.alias ?? piece.text, tag, currency, head, reading };
 }
 
-/** Pieces as one word: the tag of the weightiest, capitals counting twice. */
+/** Joins pieces to one word with the tag of the longest, counting capitals twice. */
 function merged(pieces: readonly Piece[]): LexicalWord {
   const [first] = pieces;
   if (first !== undefined && pieces.length === 1) return lexical(first);

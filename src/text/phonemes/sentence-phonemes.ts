@@ -2,7 +2,7 @@ import { characterCount, isSpaceCode } from "../characters.ts";
 import type { TextRange } from "../rewritten-text.ts";
 import type { TextTables } from "../tables/text-tables.ts";
 
-/** The acoustic model's ids of a clause, between two 0; phonemes that it does not know are left out. */
+/** Maps phonemes to the acoustic model's ids, between two 0. Unknown phonemes are dropped. */
 export function phonemeIds(phonemes: string, tables: Pick<TextTables, "vocabulary">): number[] {
   const ids = [0];
   for (const phoneme of phonemes) {
@@ -14,8 +14,8 @@ export function phonemeIds(phonemes: string, tables: Pick<TextTables, "vocabular
 }
 
 /**
- * Cuts the phonemes of a sentence into clauses of at most `limit` phonemes, after `, ; : —`. A longer run without
- * any of these stays whole, unless it is longer than `hardLimit`: then it is cut at a space, or anywhere.
+ * Splits phonemes into clauses of at most `limit`, after `, ; : —`. A longer clause stays whole up to `hardLimit`,
+ * beyond which it is split at a space or anywhere.
  */
 export function splitClauses(phonemes: string, limit = 400, hardLimit = Number.POSITIVE_INFINITY): string[] {
   if (phonemes === "") return [];
@@ -33,10 +33,7 @@ export function splitClauses(phonemes: string, limit = 400, hardLimit = Number.P
   return clauses.flatMap((long) => cut(long, hardLimit));
 }
 
-/**
- * The phonemes of a sentence with the mark that ends it, where its reading has lost it to an abbreviation ("5 p.m."):
- * without a mark the voice does not fall.
- */
+/** Restores the final mark that a reading lost to an abbreviation ("5 p.m."). Without it the voice does not fall. */
 export function withClosingStop(phonemes: string, sentence: string): string {
   if (phonemes === "") return "";
   const mark = lastBeforeClosing(sentence);
@@ -70,7 +67,6 @@ function cut(clause: string, limit: number): string[] {
   return pieces;
 }
 
-/** The last character that is neither a space nor a closing quote or bracket. */
 function lastBeforeClosing(text: string): string {
   let end = text.length;
   while (end > 0 && (isSpaceCode(text.charCodeAt(end - 1)) || "\"”’')]".includes(text.charAt(end - 1))))
@@ -79,8 +75,8 @@ function lastBeforeClosing(text: string): string {
 }
 
 /**
- * Which part of a sentence each of its phonemes comes from. Phonemes are counted without spaces: those come and go while
- * a reading is cut into passages, the others stay in their order.
+ * Maps the phonemes of a sentence to its text. Phonemes are counted without spaces, which change when a reading is
+ * split.
  */
 export class PhonemeSources {
   readonly #ends: number[] = [];
@@ -88,8 +84,8 @@ export class PhonemeSources {
   readonly #spanOf: (unit: number) => TextRange;
 
   /**
-   * @param said the phonemes of each unit
-   * @param spanOf the part of the sentence that a unit comes from
+   * @param said phonemes of each unit
+   * @param spanOf returns the text of a unit
    */
   constructor(said: readonly string[], spanOf: (unit: number) => TextRange) {
     this.#spanOf = spanOf;
@@ -103,7 +99,7 @@ export class PhonemeSources {
     }
   }
 
-  /** Where the phonemes [from, to) come from, from the first one's source to the last one's. */
+  /** Returns the text of the phonemes [from, to). */
   of(from: number, to: number): TextRange {
     return {
       from: this.#spanOf(this.#unitAt(from)).from,
@@ -111,7 +107,7 @@ export class PhonemeSources {
     };
   }
 
-  /** How many phonemes come before a place of the sentence: those of the words that begin before it. */
+  /** Counts the phonemes of words that begin before a position. */
   before(place: number): number {
     let [low, high] = [0, this.#units.length];
     while (low < high) {
@@ -134,7 +130,7 @@ export class PhonemeSources {
   }
 }
 
-/** How many characters of a reading are no spaces. */
+/** Counts characters other than spaces. */
 export function soundCount(phonemes: string): number {
   let count = 0;
   for (let i = 0; i < phonemes.length; i++) {

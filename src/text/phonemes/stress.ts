@@ -1,14 +1,14 @@
-/** Phoneme symbols are Kokoro's: A I O Q W Y are diphthongs, ʤ ʧ affricates, ᵊ ᵻ reduced vowels. */
+/** Kokoro's phoneme symbols: A I O Q W Y are diphthongs, ʤ ʧ affricates, ᵊ ᵻ reduced vowels. */
 export const PRIMARY = "ˈ";
 export const SECONDARY = "ˌ";
 export const VOWELS: ReadonlySet<string> = new Set("AIOQWYaiuæɑɒɔəɛɜɪʊʌᵻ");
 export const CONSONANTS: ReadonlySet<string> = new Set("bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθ");
 const DOUBLE_WEIGHT = "AIOQWYʤʧ";
 
-/** -2 takes stress away, -1 to 0 lower it, 0.5 to 2 raise it (see {@link withStress}); null leaves it. */
+/** -2 removes stress, -1 to 0 lower it, 0.5 to 2 raise it; `null` keeps it. */
 export type Stress = -2 | -1 | -0.5 | 0 | 0.5 | 1 | 2 | null;
 
-/** The phonemes of a word with its stress lowered or raised. The first case that fits decides. */
+/** Lowers or raises the stress of a word. The first case that fits decides. */
 export function withStress(phonemes: string, stress: Stress): string {
   if (stress === null) return phonemes;
   if (stress < -1) return phonemes.replaceAll(PRIMARY, "").replaceAll(SECONDARY, "");
@@ -26,7 +26,7 @@ export function withStress(phonemes: string, stress: Stress): string {
   return phonemes;
 }
 
-/** How long a word's phonemes weigh: diphthongs and affricates twice. */
+/** Weighs phonemes; diphthongs and affricates count twice. */
 export function stressWeight(phonemes: string): number {
   let weight = 0;
   for (const phoneme of phonemes) weight += DOUBLE_WEIGHT.includes(phoneme) ? 2 : 1;

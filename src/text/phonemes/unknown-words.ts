@@ -11,7 +11,7 @@ import type { UnknownWordAlphabet } from "../tables/text-tables.ts";
 import type { Accent } from "./accent.ts";
 import type { PronunciationLexicon } from "./lexicon.ts";
 
-/** Reads one word by its letters: their ids in (1 to 24 of them), four output ids a letter out. */
+/** Reads a word of 1 to 24 letter ids. Returns four output ids per letter. */
 export type UnknownWordNet = (characterIds: readonly number[]) => Promise<ArrayLike<number | bigint>>;
 
 const PIECE = new RegExp(
@@ -23,9 +23,7 @@ const SIGN_PHONEMES = wordMap(
     "> ɡɹˈATəɹ ðən,— —",
 );
 
-/**
- * Reads a text that the lexicon does not know piece by piece: words through `readWord`, digits, signs.
- */
+/** Reads an unknown text piece by piece: words through `readWord`, digits, signs. */
 export function readUnknown(
   text: string,
   lexicon: PronunciationLexicon,
@@ -48,12 +46,12 @@ export function readUnknown(
   return spoken.join(" ");
 }
 
-/** A word in which a letter that the network does not know is the plain one without its accents, or in its usual form. */
+/** Replaces letters that the network does not know by their compatibility decomposition. */
 export function inKnownLetters(word: string, { input }: UnknownWordAlphabet): string {
   return Array.from(word, (letter) => (input.has(letter) ? letter : letter.normalize("NFKD"))).join("");
 }
 
-/** A word as the network takes it; letters that it does not know are left out, and what is too long is cut. */
+/** Maps letters to the network's ids, dropping unknown ones and truncating long words. */
 export function characterIds(word: string, alphabet: UnknownWordAlphabet): number[] {
   const ids: number[] = [];
   for (const character of word) {
@@ -63,7 +61,7 @@ export function characterIds(word: string, alphabet: UnknownWordAlphabet): numbe
   return ids;
 }
 
-/** The network's answer as phonemes: blanks (0) and repeats are dropped (connectionist temporal classification). */
+/** Decodes the output by connectionist temporal classification: drops blanks (0) and repeats. */
 export function decodePhonemes(outputIds: ArrayLike<number | bigint>, alphabet: UnknownWordAlphabet): string {
   let phonemes = "";
   let previous = 0;

@@ -2,13 +2,13 @@ import { hasSpeakable } from "../characters.ts";
 import { type Accent, AMERICAN } from "./accent.ts";
 import { describeFault, readGivenPhonemes } from "./given-phonemes.ts";
 
-/** A user's word and how it is said: `/phonemes/`, or other words that are read in its place. */
+/** A word and its `/phonemes/` or respelling. */
 export type LexiconEntry = readonly [word: string, said: string];
 
 const MAX_WORD_CHARS = 64;
 const MAX_SAID_CHARS = 200;
 
-/** What is wrong with a user's word or with what is said for it, and what to do about it; null for nothing. */
+/** Describes what is wrong with an entry and the remedy, or returns `null`. */
 export function lexiconEntryFault([word, said]: LexiconEntry): string | null {
   const ofWord = textFault(word, MAX_WORD_CHARS);
   if (ofWord !== null) return `the word ${ofWord}`;
@@ -23,28 +23,26 @@ export function lexiconEntryFault([word, said]: LexiconEntry): string | null {
   return "why" in read ? describeFault(read, 1, " of what is said") : null;
 }
 
-/** Finds users' words in a text. */
 export interface UserLexicon {
-  /** The word or plural that begins at a place, the longest if there are several; undefined where none does. */
+  /** Returns the longest word or plural that begins at a position. */
   at(text: string, place: number, isPlural?: IsPlural): FoundWord | undefined;
 }
 
 export interface FoundWord {
   readonly length: number;
-  /** One of the two: what is read instead, or the phonemes, of a plural without its ending. */
+  /** A respelling, or else phonemes; for a plural without its ending. */
   readonly respelling: string | null;
   readonly phonemes: string | null;
-  /** The listed word whose plural this is; null where it is listed itself. */
+  /** The entry whose plural this is; `null` for the entry itself. */
   readonly pluralOf: string | null;
 }
 
-/** Whether a word may be another's plural; what is a word of its own ("gas") may not ("ga"). */
+/** Decides whether a word may be an entry's plural: "gas" is not the plural of "ga". */
 export type IsPlural = (plural: string, of: string) => boolean;
 
 const NOT_IN_WORD = /[[\]\p{Cc}\u2028\u2029\ue000-\uf8ff]/u;
 const WORD_PART = /[\p{L}\p{M}\p{N}]/u;
 const ENDS_IN_LETTER = /[\p{L}\p{M}\p{N}]$/u;
-/** A capital A by itself. */
 const LETTER_A = /(?<!\S)A(?!\S)/g;
 const HEAD = /^[\p{L}\p{M}\p{N}]+/u;
 
@@ -52,15 +50,14 @@ type Saying = Pick<FoundWord, "respelling" | "phonemes">;
 
 interface Known extends FoundWord {
   readonly word: string;
-  /** A word in small letters is meant in any case. */
+  /** A lower-case entry matches in any case. */
   readonly anyCase: boolean;
 }
 
 /**
- * Users' words made ready to be found, in time that does not grow with their number. Of two of the same spelling the
- * last counts. Those with a fault are left out.
+ * Builds a lexicon with constant-time lookup. The last of equal entries counts; faulty ones are skipped.
  *
- * @param accent in which their phonemes are said
+ * @param accent of the phonemes
  */
 export function createUserLexicon(words: Iterable<LexiconEntry>, accent = AMERICAN): UserLexicon {
   const known = new Map<string, Known>();
@@ -99,13 +96,11 @@ export function createUserLexicon(words: Iterable<LexiconEntry>, accent = AMERIC
 const FORM = "write a word, a tab, and its /phonemes/ or other words on each line";
 const XML = /^[\s\ufeff]{0,100}<(?:\?xml|lexicon)\b/;
 
-/** More lines than any list of words for one purpose has. */
 const MAX_LINES = 10_000;
 
 /**
- * Reads a list of words and how they are said: a line a word, a tab between the word and its `/phonemes/` or other
- * words that are read in its place; lines that begin with # are comments. Throws an Error that names the file, the line
- * and what is wrong there.
+ * Parses a lexicon file: a word, a tab, and its `/phonemes/` or respelling per line; `#` begins a comment. Throws an
+ * Error that names the file, the line and the problem.
  */
 export function parseLexicon(text: string, file: string): LexiconEntry[] {
   if (XML.test(text)) throw new Error(`${file} is a PLS (XML) lexicon, which is not read: ${FORM}`);
@@ -143,7 +138,7 @@ function knownWord(word: string, said: Saying, pluralOf: string | null = null): 
   return { word, ...said, length: word.length, anyCase: word === word.toLowerCase(), pluralOf };
 }
 
-/** How a word's plural may be written: "pizzas", "foxes", "cities". */
+/** "pizzas", "foxes", "cities". */
 function pluralsOf(word: string): string[] {
   if (!ENDS_IN_LETTER.test(word)) return [];
   const plurals = [`${word}s`];
@@ -154,25 +149,24 @@ function pluralsOf(word: string): string[] {
 
 function pluralSaying({ respelling, phonemes }: Saying): Saying | null {
   if (phonemes !== null) return { respelling, phonemes };
-  // Said as a possessive is, which other words in a respelling ("A P I") cannot be taken for.
+  // Read like a possessive, since an s after "A P I" would not be read as an ending.
   return respelling !== null && ENDS_IN_LETTER.test(respelling)
     ? { respelling: `${respelling}'s`, phonemes: null }
     : null;
 }
 
-/** Whether a letter or digit stands at a place. */
 function isWordPart(text: string, at: number): boolean {
   const code = text.codePointAt(at);
   return code !== undefined && WORD_PART.test(String.fromCodePoint(code));
 }
 
-/** The letters and digits at a place, in small letters, or the sign that stands there. */
+/** Returns the letters and digits at a position in lower case, or the sign there. */
 function headOf(text: string, at: number): string {
   const window = text.slice(at, at + MAX_WORD_CHARS * 2);
   return (HEAD.exec(window)?.[0] ?? window.charAt(0)).toLowerCase();
 }
 
-/** A capital letter by itself is the letter's name: the A of "A P I" is no article, and is spelled as codes are. */
+/** A lone capital A in a respelling is the letter, not the article. */
 function saying(said: string, accent: Accent): Saying {
   if (!said.startsWith("/")) return { respelling: said.replace(LETTER_A, "eh"), phonemes: null };
   const read = readGivenPhonemes(said.slice(1, -1), accent);

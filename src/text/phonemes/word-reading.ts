@@ -3,14 +3,14 @@ import type { Endings } from "./accent.ts";
 import { type Following, parentTag, SIGNS, type Words } from "./dictionary.ts";
 import type { Stress } from "./stress.ts";
 
-/** The phonemes of one word that is no number, or null where nothing is known of it. */
+/** Returns the phonemes of a word that is no number; `null` if unknown. */
 export type WordReading = (word: string, tag: string, stress: Stress, following: Following) => string | null;
 
-/** The smallest shouted word that is read by its stem, and the smallest that only the large dictionary lists. */
+/** Shortest words in capitals that are read by their stem, or because the silver dictionary lists them. */
 const MIN_SHOUTED_STEM_CHARS = 4;
 const MIN_SHOUTED_LISTED_CHARS = 5;
 
-/** Words with readings of their own first, then the dictionaries, then their stems. */
+/** Tries special words, then the dictionaries, then stems. */
 export function createWordReading(words: Words, suffixes: SuffixRules): WordReading {
   const { known, look, listed } = words;
 
@@ -36,7 +36,7 @@ export function createWordReading(words: Words, suffixes: SuffixRules): WordRead
     );
   }
 
-  /** Capitals that say nothing: the first of a sentence, or of a shout. */
+  /** Returns whether capitals carry no meaning: at the start of a sentence, or in a run of capitals. */
   function shouldLower(word: string, tag: string, stress: Stress, following: Following): boolean {
     const lower = word.toLowerCase();
     if (word.length < 2 || word === lower || !isAllLetters(word.replaceAll("'", ""))) return false;
@@ -54,7 +54,7 @@ export function createWordReading(words: Words, suffixes: SuffixRules): WordRead
   }
 }
 
-/** Reads words whose phonemes depend on the part of speech or on what follows: articles, "to", "am", initials, signs. */
+/** Reads words whose phonemes depend on the part of speech or the context. */
 function readSpecial(
   { look, spell, own }: Words,
   word: string,
@@ -121,7 +121,7 @@ function readIn(tag: string, following: Following): string {
   return following.sound === null || tag !== "IN" ? "ˈɪn" : "ɪn";
 }
 
-/** "U.S.", "e.g.", "Ph.D.": a dot inside, letters otherwise, and no piece longer than two. */
+/** "U.S.", "e.g.", "Ph.D.": letters and dots, no piece longer than two. */
 function isInitials(word: string): boolean {
   const inner = word.replace(/^\.+/, "");
   const dot = inner.indexOf(".");
@@ -130,7 +130,6 @@ function isInitials(word: string): boolean {
   return isAllLetters(word.replaceAll(".", ""));
 }
 
-/** Reads a word that is not listed by its listed stem. */
 type SuffixRule = (
   word: string,
   tag: string | null,

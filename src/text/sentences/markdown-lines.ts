@@ -1,33 +1,29 @@
 import { ENTITY, entity } from "../normalise/markup.ts";
 import { isPhonetic } from "../phonemes/given-phonemes.ts";
 
-/** What a line comes to. */
 export interface ReadLine {
-  /** As it is spoken: empty where a paragraph ends; absent where nothing is. */
+  /** Spoken text; empty at the end of a paragraph, absent if nothing is spoken. */
   readonly text?: string;
   readonly heading?: string;
   readonly isChapter?: boolean;
 }
 
 export const MAX_HEADING_CHARS = 100;
-/** Headings that begin a chapter: `#` and `##`. */
+/** `#` and `##` begin a chapter. */
 const CHAPTER_LEVELS = 2;
 
-/**
- * CommonMark as it is read aloud, line by line: without its signs, code, notes and the addresses of links, and without the
- * settings that some programs keep at the top.
- */
+/** Reads CommonMark line by line: without markup, code, notes, link addresses and front matter. */
 export class MarkdownLines {
-  /** What ends the block that it is in, of which nothing is read. */
+  /** End of the current code block. */
   #fence = "";
   #isUnderline = false;
   #isFenceQuoted = false;
   #isBlankBefore = true;
-  /** Whether a list goes on, whose items may be indented as far as code is. */
+  /** Whether the line is in a list, whose items may be indented like code. */
   #isList = false;
 
   /**
-   * @param isFirst whether the paragraph begins with it
+   * @param isFirst whether the line begins a paragraph
    * @param ahead the next line
    */
   read(line: string, isFirst: boolean, ahead: string): ReadLine {
@@ -39,16 +35,15 @@ export class MarkdownLines {
     const isBlankBefore = this.#isBlankBefore;
     this.#isBlankBefore = text === "";
     const isQuoted = text.startsWith(">");
-    // A quotation's code ends with the quotation.
     if (this.#isFenceQuoted && !isQuoted) this.#fence = "";
     if (this.#fence !== "") {
       const inside = this.#isFenceQuoted ? unquoted(text) : text;
       if (/^(?:`{3,}|~{3,})$/.test(inside) && inside.startsWith(this.#fence)) this.#fence = "";
       return {};
     }
-    // In a quotation and in an item of a list there is code too.
+    // Code may be inside quotations and list items.
     const inside = unquoted(text).replace(LIST_ITEM, "").trim();
-    // What is behind backticks has none: "```code```" is a line of words.
+    // "```code```" on one line is text.
     const fence = /^(?:`{3,}(?=[^`]*$)|~{3,})/.exec(inside)?.[0] ?? "";
     if (fence !== "") {
       this.#fence = fence;
@@ -70,7 +65,7 @@ export class MarkdownLines {
       this.#isUnderline = true;
       return headingOf(text, underline.startsWith("=") ? 1 : 2);
     }
-    // Rules, the line below a table's head, and where footnotes and links lead.
+    // Rules, table separators, footnotes and link definitions.
     if (/^(?:[-*_]\s*){3,}$/.test(text) || /^\|?[\s:|-]+\|[\s:|-]*$/.test(text)) return { text: "" };
     if (/^\[\^[^\]]+\]:\s/.test(text) || LINK_ADDRESS.test(text)) return {};
     const item = unquoted(text).replace(LIST_ITEM, numbered);
@@ -84,20 +79,19 @@ export class MarkdownLines {
             .map((each) => each.trim())
             .join(", "),
     );
-    // An item is a sentence by itself.
+    // A list item is a sentence.
     return { text: isItem && said !== "" && !/[.!?:;,…]$/.test(said) ? `${said}.` : said };
   }
 }
 
-/** A longer line is no title. */
 const MAX_TITLE_CHARS = 10 * MAX_HEADING_CHARS;
-/** `[1]: http://example.org "Title"`, and not `[Anna]: Hello.` */
+/** `[1]: http://example.org "Title"`, but not `[Anna]: Hello.` */
 const LINK_ADDRESS =
   /^\[[^\]]+\]:\s*<?(?:[a-z][a-z+.-]*:|www\.|[./#])?[^\s<>]*[./#:@][^\s<>]+>?(?:\s+["'(].*)?$/i;
 /** `- `, `* [x] `, `1. `. */
 const LIST_ITEM = /^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
 
-/** A number is no sentence by itself: `2: `. */
+/** "2: " is not a sentence of its own, unlike "2. ". */
 function numbered(mark: string): string {
   const number = /^\d+/.exec(mark)?.[0];
   return number === undefined ? "" : `${number}: `;
@@ -113,7 +107,7 @@ function headingOf(title: string, level: number): ReadLine {
   return heading === "" ? { text: "" } : { heading, isChapter: level <= CHAPTER_LEVELS };
 }
 
-/** Emphasis, code, pictures, links and tags of HTML without their signs; `[word](/phonemes/)` stays. */
+/** Removes emphasis, code marks, images, links and HTML tags; keeps `[word](/phonemes/)`. */
 function withoutSigns(text: string): string {
   return text
     .replaceAll(/\\([!-/:-@[-`{-~])/g, (_, sign: string) => String.fromCharCode(HIDDEN + sign.charCodeAt(0)))
@@ -138,13 +132,10 @@ function withoutSigns(text: string): string {
     .trim();
 }
 
-/** Where signs that stand for themselves wait, in Unicode's private use area, while others are taken out. */
+/** Private-use offset of escaped signs while others are removed. */
 const HIDDEN = 0xe000;
 
-/**
- * The lines of a Markdown text without what only programs read: the settings that some keep at its top, and comments that stand
- * on lines of their own. What looks like that and has no end nearby is text.
- */
+/** Drops front matter and comments on their own lines. Without a nearby end they are text. */
 export async function* visibleLines(lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   let held: string[] = [];
   let end: RegExp | null = null;
@@ -178,5 +169,5 @@ export async function* visibleLines(lines: AsyncIterable<string>): AsyncGenerato
 const MAX_HELD_LINES = 200;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)\s*$/;
 const COMMENT_END = /-->\s*$/;
-/** A line of YAML as it stands at the top of texts. */
+/** A line of YAML front matter. */
 const SETTING = /^(?:\s*$|\s+\S|#|- |["']?[\w-]+["']?\s*:(?:\s|$))/;

@@ -1,34 +1,31 @@
 import { MAX_HEADING_CHARS, MarkdownLines, type ReadLine, visibleLines } from "./markdown-lines.ts";
 import { sentencesOf } from "./sentence-cutter.ts";
 
-/** A part of a long text that is spoken by itself: some paragraphs, or a heading. */
+/** A part of a long text that is spoken as a unit: some paragraphs, or a heading. */
 export interface Passage {
-  /** Of at most {@link MAX_PASSAGE_CHARS}, as it is to be read. */
   readonly text: string;
-  /** The heading, where it is one that begins a chapter. */
+  /** The heading, if it begins a chapter. */
   readonly chapter: string | null;
-  /** How much of the whole text was read by then, in UTF-16 units. */
+  /** Position in the whole text after this passage, in UTF-16 units. */
   readonly readChars: number;
 }
 
-/** What a text is written in. */
 export type TextFormat = "plain" | "markdown";
 
-/** UTF-16 units of a passage, at most: a minute and a half of speech. */
+/** Longest passage in UTF-16 units: a minute and a half of speech. */
 export const MAX_PASSAGE_CHARS = 1_500;
 
-/** A line longer than this is taken for several. */
 const MAX_LINE_CHARS = 20_000;
 
 const NUMBER_WORD =
   "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|" +
   "hundred|(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last)";
-/** How books without markup name their parts, in a line by itself. */
+/** Headings of books without markup, on a line by themselves. */
 const NUMBERED_HEADING = new RegExp(
   `^(?:chapter|part|book|act|scene|canto|letter)\\s+(?:\\d+|[ivxlcdm]+|(?:${NUMBER_WORD})(?:-(?:${NUMBER_WORD}))?)(?![\\p{L}\\d])`,
   "iu",
 );
-/** What may stand behind the number: a title. */
+/** A title after the number. */
 const TITLE_BEHIND = /^(?:[.:—–-]?|[.:]?\s+(?:[—–-]\s*)?[^\p{Ll}].*|[.:—–-]\s*.*)$/u;
 const NAMED_HEADING =
   /^(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|appendix)\b[^.!?]{0,40}$/i;
@@ -38,16 +35,12 @@ function isPlainHeading(line: string): boolean {
   return numbered === undefined ? NAMED_HEADING.test(line) : TITLE_BEHIND.test(line.slice(numbered.length));
 }
 
-/**
- * Cuts a text into what is spoken one after the other, as it comes. Memory is bounded, however long the text, its paragraphs or
- * its lines are.
- */
+/** Splits a text into passages while it arrives, in bounded memory. */
 export async function* splitPassages(
   chunks: AsyncIterable<string>,
   format: TextFormat,
 ): AsyncGenerator<Passage, void, void> {
   const reader = format === "markdown" ? new MarkdownLines() : new PlainLines();
-  /** Paragraphs that are not spoken yet. */
   let waiting: string[] = [];
   let waitingChars = 0;
   let paragraph: string[] = [];
@@ -108,7 +101,7 @@ class PlainLines {
   }
 }
 
-/** Parts of a paragraph that a passage has room for, at ends of sentences. */
+/** Splits a paragraph between sentences to fit passages. */
 function partsOf(text: string): string[] {
   if (text.trim() === "") return [];
   if (text.length <= MAX_PASSAGE_CHARS) return [text];
@@ -124,12 +117,11 @@ function partsOf(text: string): string[] {
   return part === "" ? parts : [...parts, part];
 }
 
-/** What no end of a sentence cuts. */
 function cut(sentence: string): string[] {
   return cutAt(sentence.trim(), MAX_PASSAGE_CHARS).filter((part) => part.trim() !== "");
 }
 
-/** A text in parts of at most so many UTF-16 units, cut at spaces where there are any, and never within a character. */
+/** Splits a text at spaces, or else anywhere but within a character. */
 function cutAt(text: string, maxChars: number): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -143,7 +135,6 @@ function cutAt(text: string, maxChars: number): string[] {
   return [...parts, text.slice(from)];
 }
 
-/** Lines without their ends; one that does not end for long is several. */
 async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   let rest = "";
   for await (const chunk of chunks) {

@@ -1,22 +1,22 @@
 import { splitSentences } from "./sentences.ts";
 
-/** A longer sentence is let go in parts, so that speech need not wait for a full stop that may never come. */
+/** Longer sentences are emitted in parts, since a full stop may never come. */
 export const MAX_SENTENCE_CHARS = 600;
 
 /**
- * Cuts text that arrives in pieces into sentences; the same ones, wherever the pieces were cut. A sentence is known to
- * be over when the next one has begun, so the last one comes out with {@link SentenceCutter.flush}. What runs on for
- * more than {@link MAX_SENTENCE_CHARS} characters is cut after a clause, else between words.
+ * Splits arriving text into sentences, independent of the chunk borders. A sentence is complete when the next one
+ * begins, so the last one comes from {@link SentenceCutter.flush}. Sentences over {@link MAX_SENTENCE_CHARS} are
+ * split after a clause or between words.
  */
 export class SentenceCutter {
   #pending = "";
-  /** Whether something of the line was let go already, on which what is pending begins. */
+  /** Whether a part of the current line was already emitted. */
   #isLineBegun = false;
 
-  /** Takes the next piece, cut anywhere, and gives the sentences that it completed: trimmed, none empty. */
+  /** Takes a chunk and returns the completed sentences, trimmed and not empty. */
   push(piece: string): string[] {
     this.#pending += piece.replace(SPACES, " ");
-    // Half of a character cannot be told a small letter from a capital.
+    // Half of a surrogate pair has no case.
     const held = HIGH_SURROGATE.test(this.#pending) ? this.#pending.slice(-1) : "";
     if (held !== "") this.#pending = this.#pending.slice(0, -1);
     const ready = this.#takeReady();
@@ -24,7 +24,7 @@ export class SentenceCutter {
     return ready;
   }
 
-  /** What is left at the end, whole or not; `null` when nothing is. */
+  /** Returns the rest, or `null`. */
   flush(): string | null {
     const rest = this.#pending.replaceAll("\n", " ").trim();
     this.#pending = "";
@@ -54,19 +54,19 @@ export class SentenceCutter {
   }
 }
 
-/** The sentences of a text that is whole, as {@link SentenceCutter} gives them but for their length. */
+/** Returns the sentences of a complete text, without a length limit. */
 export function sentencesOf(text: string): string[] {
   return withListNumbers(text, false).map((sentence) => sentence.text.trim());
 }
 
-/** Every space but the new line, which ends a sentence. */
+/** All spaces but the line feed, which ends a sentence. */
 const SPACES = /[^\S\n]|[\x1c-\x1f\x85]/g;
 const HIGH_SURROGATE = /[\ud800-\udbff]$/;
 const INITIAL_AND_STOP = /\p{Lu}\.[”"’')\]]*$/u;
-/** After "U.S.", only the whole next word tells whether the sentence is over. */
+/** After "U.S.", only the whole next word shows whether the sentence is over. */
 const WORD_UNDER_WAY = /^[A-Za-z]{0,19}$/;
 
-/** The number of a list's item ("2.") stays with the item: at the beginning of a line it is no sentence. */
+/** Joins the number of a list item ("2.") to its text. */
 function withListNumbers(text: string, isLineBegun: boolean): { text: string; endsParagraph: boolean }[] {
   const sentences: { text: string; endsParagraph: boolean }[] = [];
   let end = 0;
@@ -94,7 +94,7 @@ function isLastEndOpen(sentences: readonly { text: string; endsParagraph: boolea
   return INITIAL_AND_STOP.test(before.text) && WORD_UNDER_WAY.test(last.text);
 }
 
-/** How much of a sentence that runs on is let go: up to the last clause that fits, else the last word. */
+/** Returns the length up to the last clause that fits, else the last word. */
 function clauseLength(sentence: string): number {
   const start = sentence.slice(0, MAX_SENTENCE_CHARS);
   const clause = Math.max(...[", ", "; ", ": ", "— ", "– "].map((mark) => start.lastIndexOf(mark))) + 1;

@@ -6,15 +6,15 @@ import { inlinePhonemes } from "../phonemes/given-phonemes.ts";
 
 export interface Sentence {
   readonly text: string;
-  /** Where it begins in what was split, in UTF-16 units: it is a part of that as it was written. */
+  /** Start in the text, in UTF-16 units. */
   readonly from: number;
-  /** Whether a new line or the end of the text follows, so that the pause after it is longer. */
+  /** Whether a line feed or the end of the text follows, so that the pause is longer. */
   readonly endsParagraph: boolean;
-  /** Whether this is only the beginning of one, or its middle: it was too long to be read at once. */
+  /** Whether the sentence continues, because it was too long to be read at once. */
   readonly goesOn?: boolean;
 }
 
-/** Words whose full stop ends no sentence: they stand before a name. */
+/** Titles, whose full stop ends no sentence. */
 export const TITLES = wordSet(
   "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Rep Capt Lt Col Sgt Cmdr Rev Hon Pres Supt Cpl Maj Adm Fr Msgr",
 );
@@ -30,38 +30,37 @@ const BEFORE_A_NUMBER: ReadonlySet<string> = new Set([
 const BEFORE_A_MONTH: ReadonlySet<string> = new Set(SHORT_DAYS);
 const MONTH_AHEAD = new RegExp(`^(?:May|${SHORT_MONTHS.join("|")})`);
 const BEFORE_ANYTHING = wordSet("vs e.g i.e cf viz w.r.t v a.k.a approx incl Brig");
-/** Before a number only where a sentence begins: "Max. 4 people", but "I met Max. 4 came". */
+/** "Max. 4 people", but "I met Max. 4 came". */
 const BEGINS_BEFORE_A_NUMBER = wordSet("Max Min Avg Approx Est Temp Qty");
 const BEGINNING = /(?:^|[.!?:;•(] ?)$/;
-/** Streets: a sentence may end behind them, which "St. Mary" and "Dr. King" cannot. */
+/** A sentence may end after a street, unlike "St. Mary" and "Dr. King". */
 const AFTER_A_NAME = /(?:\p{Lu}[\p{L}']+|\d(?:st|nd|rd|th)) $/u;
 const MAY_END: ReadonlySet<string> = new Set(["St", "Dr"]);
 const ON_A_STREET =
   /\b(?:on|onto|down|along|off|up|across|\d{1,5}) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u;
 const NAME_AND_VERB = /^\p{Lu}\p{Ll}+ \p{Ll}{2,}/u;
 const SMALL_WORD = /\p{Ll} $/u;
-/** What goes by letters, and stands before no name. */
+/** Nouns that are followed by letters and not by names. */
 const LETTERED =
   /\b(?:vitamin|option|plan|class|grade|hepatitis|type|section|exhibit|choice|terminal|appendix) $/iu;
 const HALF_DAY = /^\d{0,2}[ap]\.m$/i;
 const ZONE_OR_DAY = new RegExp(
   `^(?:[-–—&]|[ECMP][SD]?T\\b|UTC|GMT|Eastern|Central|Mountain|Pacific|${[...SHORT_DAYS, ...SHORT_MONTHS].join("|")})`,
 );
-/** After a company's or a family's "Inc." or "Jr.", as after initials. */
 const AFTER_NAMES = wordSet("Inc Co Corp Ltd Jr Sr Bros");
-/** After "U.S." or "Inc.", a sentence goes on unless one of these follows. */
+/** After "U.S." or "Inc.", only these begin a sentence. */
 const USUAL_BEGINNINGS = wordSet(
   "The A An I He She It We You They This That These Those There Then Here His Her Its Our Your Their My And But " +
     "So Or If When While Who What Where Why How Is Are Was Were Do Does Did Can Could Will Would Should In On At " +
     "Keep Turn Take Go Continue Merge Stay Head Make Follow Walk Drive Cross Use Exit Arrive Today Yesterday Tomorrow " +
     "After Before Because Since Yes No Not Now Please Let For From As By With To",
 );
-/** "10 lb. 4 oz.": a unit and the smaller one. */
+/** "10 lb. 4 oz." */
 const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
-/** Before the number of a part: "sec. 5", but "Wait a sec. 5 more minutes." */
+/** "sec. 5", but "Wait a sec. 5 more minutes." */
 const BEFORE_A_REFERENCE = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)$/;
 const CODE_AHEAD = /^[A-Z]{1,4}-?\d/;
-/** "Pennsylvania Ave. NW": the quarter of a town. */
+/** "Pennsylvania Ave. NW". */
 const ROAD = /^(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Pkwy|Hwy|Ter|Cir)$/;
 const QUARTER = /^[NS][EW](?![\p{L}\p{N}'])/u;
 /** "12 mi. SW of town" */
@@ -69,15 +68,15 @@ const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
-/** Closing emphasis of Markdown too. */
+/** Closing marks, including Markdown emphasis. */
 const CLOSING = '"”’)]*_~`»';
 const OPENING = "(\"“'‘";
-/** A longer word is no abbreviation; the search stops there, so that odd texts cost no more than others. */
+/** Longer words are no abbreviations. Bounds the search. */
 const MAX_ABBREVIATION_CHARS = 40;
 
 /**
- * Cuts a text into sentences, in their order and as they are written; none are empty, and what a text of spaces gives is
- * none. A new line ends one, unless it only wraps a paragraph; where `lines` are `hard`, it always does.
+ * Splits a text into sentences, in order and unchanged; none is empty. A line feed ends a sentence unless it only
+ * wraps a paragraph; with `hard` lines it always does.
  */
 export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrapped"): Sentence[] {
   const sentences: Sentence[] = [];
@@ -108,7 +107,7 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
   }
 }
 
-/** The sentences of a text, none of which ends inside of `[a word. With marks](/phonemes/)`. */
+/** Splits a text into sentences, but not within `[a word. With marks](/phonemes/)`. */
 export function spokenSentences(text: string): readonly Sentence[] {
   const sentences = splitSentences(text);
   const whole = text.includes("](/") ? inlinePhonemes(text) : [];
@@ -169,7 +168,7 @@ function endsInStreet(paragraph: string, start: number, next: number): boolean {
   );
 }
 
-/** "Take exit B.", "So do I.": a capital by itself behind a small word is no initial of a name. */
+/** "Take exit B.", "So do I.": a capital after a lower-case word is no initial. */
 function isLetter(paragraph: string, start: number, word: string): boolean {
   return /^[A-Z]$/.test(word) && SMALL_WORD.test(paragraph.slice(Math.max(0, start - 20), start));
 }
@@ -178,7 +177,7 @@ function isUsualBeginning(paragraph: string, next: number): boolean {
   return USUAL_BEGINNINGS.has(/^[A-Za-z]*/.exec(paragraph.slice(next, next + 20))?.[0] ?? "");
 }
 
-/** The word that a mark ends, without what opens before it; empty where it is too long to matter. */
+/** Returns the word before a mark without opening marks, or "" if it is too long. */
 function wordBefore(paragraph: string, mark: number): string {
   let start = paragraph.lastIndexOf(" ", mark - 1) + 1;
   if (mark - start > MAX_ABBREVIATION_CHARS) return "";
@@ -186,18 +185,17 @@ function wordBefore(paragraph: string, mark: number): string {
   return paragraph.slice(start, mark);
 }
 
-/** Lines are wrapped by hand or by a mail program at 60 to 100 characters mostly; shorter ones were meant as they are. */
+/** Mail programs wrap lines at 60 to 100 characters. Shorter lines were meant. */
 const MIN_WRAPPED_CHARS = 58;
 const MAX_WRAPPED_CHARS = 120;
-/** What begins a line of its own: items, quotations, headings, tables. */
+/** Items, quotations, headings, tables. */
 const OWN_LINE = /^(?:[-*+•‣·▪–—>|#]|\d{1,3}[.)] |[a-zA-Z][.)] |\[[ xX]?\])/u;
-/** What ends one: a colon before a list, a salutation's comma stays with its text. */
 const ENDS_LINE = /[:|]$/u;
 const SMALL = /^[\p{Ll}("“‘]*\p{Ll}/u;
 
 /**
- * A text of the same length in which a new line is a space wherever it only wraps a paragraph, as in e-mail: before a
- * line that begins small, and behind a full line that the next word would not have fitted on. Linear.
+ * Replaces line feeds that only wrap a paragraph by spaces: before a lower-case line, and after a full line. Keeps
+ * the length. Linear.
  */
 export function withoutWraps(text: string): string {
   if (!text.includes("\n")) return text;
@@ -223,7 +221,6 @@ function isWrapped(before: string, line: string, maxWidth: number): boolean {
   return needed > maxWidth;
 }
 
-/** The longest line of the paragraph that begins with a line. */
 function widthOf(lines: readonly string[], start: number): number {
   let maxWidth = 0;
   for (let i = start; i < lines.length; i++) {
@@ -235,9 +232,8 @@ function widthOf(lines: readonly string[], start: number): number {
 }
 
 /**
- * Cuts a sentence that goes on and on before it is read, so that reading never takes longer than some milliseconds: after
- * a comma or another mark inside a sentence, else at a space, else anywhere; not inside a link. A sentence of usual
- * length stays whole.
+ * Splits a very long sentence, so that reading takes only milliseconds: after a mark within it, else at a space, else
+ * anywhere, but not inside a link.
  */
 export function cutRunOn(sentence: Sentence): Sentence[] {
   if (sentence.text.length <= MAX_SENTENCE_CHARS) return [sentence];
@@ -253,7 +249,6 @@ export function cutRunOn(sentence: Sentence): Sentence[] {
   return [...pieces, { ...sentence, text: rest, from: end - rest.length }].filter(({ text }) => text !== "");
 }
 
-/** Where to cut, in UTF-16 units: at least {@link MIN_PIECE_CHARS} from the start. */
 function cutIn(head: string): number {
   const mark = /^.*[,;:—]["”’')\]]*(?=\s)/su.exec(head)?.[0].length ?? 0;
   const at = mark >= MIN_PIECE_CHARS ? mark : head.search(/\s\S*$/u);
@@ -263,13 +258,12 @@ function cutIn(head: string): number {
   return isInLink ? link : wanted;
 }
 
-/** All of it, without the first half of a character that is written as two. */
 function beforePair(head: string): number {
   return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length;
 }
 
-/** In UTF-16 units, as all of these. Prose hardly has longer ones. */
+/** UTF-16 units. Prose rarely has longer sentences. */
 const MAX_SENTENCE_CHARS = 500;
-/** Some 14 s of speech. */
+/** About 14 s of speech. */
 const MAX_PIECE_CHARS = 250;
 const MIN_PIECE_CHARS = 80;

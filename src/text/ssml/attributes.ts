@@ -2,17 +2,17 @@ import type { RunManner } from "../../core/marked-text.ts";
 import { MAX_PAUSE_S, MarkupError, secondsOf } from "./markup.ts";
 import type { Tag } from "./xml.ts";
 
-/** A value as it was read, or what is wrong with it and what to write. `isClamped` where it was beyond what a voice can do. */
+/** A parsed value (`isClamped` if it exceeded the voice's range), or what is wrong with it and what to write. */
 export type AttributeValue<T> =
   | { readonly value: T; readonly isClamped?: boolean }
   | { readonly problem: string };
 
-/** Seconds of silence for `strength` of a `break`. A sentence ends with a medium one, a paragraph with a strong one. */
+/** Seconds of silence. A sentence ends with a medium break, a paragraph with a strong one. */
 const STRENGTHS: ReadonlyMap<string, number> = new Map(
   Object.entries({ none: 0, "x-weak": 0.1, weak: 0.22, medium: 0.4, strong: 0.7, "x-strong": 1 }),
 );
 
-/** The silence that a `break` asks for, in seconds: its time, else its strength, else a medium one. */
+/** Seconds of silence for a `break`: its time, else its strength, else a medium one. */
 export function breakS(time: string | undefined, strength: string | undefined): AttributeValue<number> {
   const named = STRENGTHS.get(strength?.trim() ?? "medium");
   if (named === undefined)
@@ -26,7 +26,7 @@ export function breakS(time: string | undefined, strength: string | undefined): 
   return { value: seconds };
 }
 
-/** What a rate becomes, against the voice's own. @param around the rate of what it is in */
+/** Parses a rate relative to the voice's own. @param around the rate of the parent element */
 export function rateOf(written: string, around: number): AttributeValue<number> {
   const named = RATES.get(written);
   if (named !== undefined) return { value: named };
@@ -42,7 +42,7 @@ export function rateOf(written: string, around: number): AttributeValue<number> 
 
 type Pitch = Pick<RunManner, "pitch" | "pitchHz" | "addedHz">;
 
-/** What a pitch becomes. @param around the pitch of what it is in */
+/** Parses a pitch. @param around the pitch of the parent element */
 export function pitchOf(written: string, { pitch, pitchHz, addedHz }: Pitch): AttributeValue<Pitch> {
   const around = { pitch, pitchHz, addedHz };
   const named = PITCHES.get(written);
@@ -69,7 +69,7 @@ export function pitchOf(written: string, { pitch, pitchHz, addedHz }: Pitch): At
   return { value: { ...around, pitch: value }, isClamped };
 }
 
-/** What a volume becomes, as a factor on samples. @param around the factor of what it is in */
+/** Parses a volume as a factor on samples. @param around the factor of the parent element */
 export function gainOf(written: string, around: number): AttributeValue<number> {
   if (written === "silent") return { value: 0 };
   const named = VOLUMES.get(written);
@@ -81,11 +81,11 @@ export function gainOf(written: string, around: number): AttributeValue<number> 
     };
   const amount = Number(number) * (sign === "-" ? -1 : 1);
   if (unit?.toLowerCase() === "db") return clamp(around * 10 ** (amount / 20), BOUNDS.gain);
-  // As SSML 1.0 has it: of 100, or a change by so much of it.
+  // SSML 1.0: an absolute value out of 100, or a relative change.
   return clamp(sign === "" ? amount / 100 : around * Math.max(0, 1 + amount / 100), BOUNDS.gain);
 }
 
-/** How words are stressed, by the level of an `emphasis`: factors. */
+/** Applies the level of an `emphasis`. */
 export function emphasised(level: string, around: RunManner): AttributeValue<RunManner> {
   const figures = EMPHASES.get(level);
   if (figures === undefined)
@@ -126,7 +126,7 @@ const BOUNDS = {
   pitch: [0.5, 2],
   hz: [60, 400],
   addedHz: [-200, 200],
-  /** To 6 dB: what is louder is bent, so that nothing is cut flat. */
+  /** Up to 6 dB. Louder peaks are limited rather than clipped. */
   gain: [0, 2],
 } as const;
 
@@ -135,7 +135,7 @@ function clamp(value: number, [min, max]: readonly [number, number]): { value: n
   return { value: within, isClamped: within !== value };
 }
 
-/** Reads the attributes of a text's elements, and gathers what of them is not done. */
+/** Reads attributes, and collects cautions about what is ignored. */
 export class TagReader {
   readonly #text: string;
   readonly #cautions = new Set<string>();
@@ -144,12 +144,12 @@ export class TagReader {
     this.#text = text;
   }
 
-  /** Each told once, whatever number of times it is so; of very many the first. In ASCII. */
+  /** Each caution once, at most {@link MAX_CAUTIONS}, in ASCII. */
   get cautions(): readonly string[] {
     return [...this.#cautions];
   }
 
-  /** @throws MarkupError where there is none, or one that is too long */
+  /** @throws MarkupError if the attribute is missing or too long */
   required({ name: element, attributes, from }: Tag, name: string): string {
     const value = attributes[name];
     if (value === undefined || value.trim() === "")
@@ -159,7 +159,7 @@ export class TagReader {
     throw new MarkupError(this.#text, from, problem);
   }
 
-  /** A value, held to what a voice can do. @throws MarkupError for one that cannot be read */
+  /** Returns the value within the voice's range. @throws MarkupError if it cannot be parsed */
   value<T>(tag: Tag, read: AttributeValue<T>, name = ""): T {
     if ("problem" in read) throw this.refused(tag, `<${tag.name}>: ${read.problem}`);
     if (read.isClamped === true) this.caution(tag, `${name} is limited to what the voice can do`);
@@ -170,7 +170,7 @@ export class TagReader {
     return new MarkupError(this.#text, from, problem);
   }
 
-  /** @param what is not done, in words that go on from the element's name */
+  /** @param what continues the element's name: "is ignored" */
   caution({ name }: Tag, what: string): void {
     const shown = name.replaceAll(/[^\w:.-]/g, "?").slice(0, 40);
     if (this.#cautions.size < MAX_CAUTIONS) this.#cautions.add(`<${shown}> ${what}`);
@@ -185,5 +185,5 @@ export class TagReader {
 }
 
 const MAX_CAUTIONS = 16;
-/** Of a name or of what is said. */
+/** Limit of a name or an alias. */
 const MAX_VALUE_CHARS = 1_000;

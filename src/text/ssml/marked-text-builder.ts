@@ -1,36 +1,36 @@
 import type { MarkedPoint, MarkedRun, MarkedText, TextEdit } from "../../core/marked-text.ts";
 import { isSpaceCode } from "../characters.ts";
 
-/** What parts two stretches of words, the stronger last. */
+/** Separation between two runs of words, weakest first. */
 export type Boundary = "none" | "space" | "sentence" | "paragraph";
 
-/** Builds a marked text from its written one, which is gone through once from its beginning to its end. */
+/** Builds a marked text in one pass over the written text. */
 export class MarkedTextBuilder {
   readonly #written: string;
   readonly #edits: TextEdit[] = [];
   readonly #points: MarkedPoint[] = [];
   readonly #runs: MarkedRun[] = [];
-  /** Where the written text has been gone through to, and how much is spoken of that. */
+  /** Position in the written text, and length of the spoken text so far. */
   #at = 0;
   #length = 0;
   #endsInSpace = true;
   #run: Omit<MarkedRun, "from" | "to"> | null = null;
   #boundary: Boundary = "none";
-  /** Points that stand between the last words and the next: they are placed when these come. */
+  /** Points between the last words and the next, placed when the next ones come. */
   #waiting: Waiting[] = [];
-  /** The last edit that may still be given words: what is written there is spoken by nobody. */
+  /** Index of the last edit if it is a deletion, which may still become a separator; else -1. */
   #open = -1;
 
   constructor(written: string) {
     this.#written = written;
   }
 
-  /** How what comes next is spoken; `null` as everything is. */
+  /** Sets the style of the following words; `null` is the default style. */
   setRun(run: Omit<MarkedRun, "from" | "to"> | null): void {
     this.#run = run;
   }
 
-  /** The next part is spoken as it is written. */
+  /** Speaks the text up to `to` as written. */
   keep(to: number): void {
     if (to <= this.#at) return;
     this.#settle(this.#written.charCodeAt(this.#at));
@@ -39,7 +39,7 @@ export class MarkedTextBuilder {
     this.#open = -1;
   }
 
-  /** The next part is spoken otherwise; without words, not at all. */
+  /** Speaks `words` for the text up to `to`; "" skips it. */
   replace(to: number, words: string): void {
     if (to <= this.#at) return;
     if (words !== "") {
@@ -51,7 +51,7 @@ export class MarkedTextBuilder {
     this.#at = to;
   }
 
-  /** Words are parted here. */
+  /** Separates the words before from those after. */
   part(boundary: Boundary): void {
     if (STRENGTHS.indexOf(boundary) > STRENGTHS.indexOf(this.#boundary)) this.#boundary = boundary;
   }
@@ -64,12 +64,11 @@ export class MarkedTextBuilder {
     this.#waiting.push({ mark: name, writtenAt: this.#at });
   }
 
-  /** Whether the last that is spoken is a space, or nothing is spoken yet: another space would be one too many. */
+  /** Whether the spoken text ends in a space, so that another would be redundant. */
   get endsInSpace(): boolean {
     return this.#endsInSpace || STRENGTHS.indexOf(this.#boundary) > 1;
   }
 
-  /** All has been gone through. */
   end(): MarkedText {
     this.keep(this.#written.length);
     this.#boundary = "none";
@@ -77,7 +76,7 @@ export class MarkedTextBuilder {
     return { written: this.#written, edits: this.#edits, points: this.#points, runs: this.#runs };
   }
 
-  /** Before words are spoken: parts them from those before, in place of what was written there and is not spoken. */
+  /** Places separators and waiting points before the next words. */
   #settle(next: number): void {
     const boundary = this.#length === 0 ? "none" : this.#boundary;
     const isApart = this.#endsInSpace || isSpaceCode(next);
@@ -119,5 +118,5 @@ type Waiting =
 const STRENGTHS: readonly Boundary[] = ["none", "space", "sentence", "paragraph"];
 /** An empty line always ends a sentence. */
 const PARTS = { space: " ", sentence: "\n\n", paragraph: "\n\n" } as const;
-/** As between two sentences of one line. */
+/** Pause between two sentences of one line, in seconds. */
 const SENTENCE_S = 0.4;

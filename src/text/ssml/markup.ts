@@ -1,33 +1,31 @@
 import type { TextPiece } from "../../core/marked-text.ts";
 
-/** A text with its marks read. */
 export interface ParsedMarkup {
   readonly piece: TextPiece;
-  /** Code points of what is spoken: marks are none of it. */
+  /** Code points of the spoken text, without markup. */
   readonly spokenChars: number;
-  /** What the marks ask for and is not done whoever speaks, each in a few words; few, and in ASCII. */
+  /** What the markup asks for and no voice does. Short ASCII phrases, bounded in number. */
   readonly cautions: readonly string[];
 }
 
 /**
- * Finds the voice that a text names, of several names the first that there is: what its runs are to call it. Throws where there
- * is none, with words that say so.
+ * Returns the first available of several voice names. Throws an error with a message for the client if none is.
  *
- * @param place where it is named, as {@link placeIn} says it
+ * @param place of the name, from {@link placeIn}
  */
 export type FindVoice = (names: readonly string[], place: string) => string;
 
-/** What is wrong with the marks of a text, and where. The message says what to do; it is a sentence without its full stop. */
+/** An error in the markup. The message gives place and remedy, without a final full stop. */
 export class MarkupError extends Error {
   override readonly name = "MarkupError";
 
-  /** @param at place in the text, in UTF-16 units */
+  /** @param at UTF-16 units */
   constructor(text: string, at: number, problem: string) {
     super(`${placeIn(text, at)}: ${problem}`);
   }
 }
 
-/** A place as editors count it: lines and code points from 1. */
+/** Formats a position as editors do: line and column from 1, in code points. */
 export function placeIn(text: string, at: number): string {
   const before = text.slice(0, at);
   const lineFrom = Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1;
@@ -35,25 +33,25 @@ export function placeIn(text: string, at: number): string {
   return `line ${line}, column ${Array.from(before.slice(lineFrom)).length + 1}`;
 }
 
-/** `[pause:0.8s]` in a text. Places are of UTF-16 units. */
+/** `[pause:0.8s]` in a text. Positions in UTF-16 units. */
 export interface PauseMark {
   readonly from: number;
   readonly to: number;
   readonly pauseS: number;
 }
 
-/** The longest silence that one mark may ask for, in seconds. */
+/** Longest silence of one mark, in seconds. */
 export const MAX_PAUSE_S = 10;
 
 const BEGINNING = "[pause:";
-/** A number there can be meant as nothing else; "[pause: for effect]" is text. */
+/** Only a number makes it a mark: "[pause: for effect]" is text. */
 const MEANT = /^\[pause:\s*[-+.\d][^\]\n]{0,40}\]?/;
 const WELL_FORMED = /^\[pause:\s*(\S+?)\s*(ms|s)\s*\]/;
 
 /**
- * Where a text asks for silence, in a part of it or in all. Linear in the part.
+ * Finds pause marks in a range, in linear time.
  *
- * @throws MarkupError for a length that cannot be read, or is too long
+ * @throws MarkupError for a length that cannot be parsed or is too long
  */
 export function pauseMarks(text: string, begin = 0, end = text.length): PauseMark[] {
   const part = text.slice(begin, end);
@@ -81,7 +79,7 @@ export function pauseMarks(text: string, begin = 0, end = text.length): PauseMar
   return marks;
 }
 
-/** A length of time as CSS and SSML write it (`800ms`, `0.8s`, `.5s`), in seconds; `null` for anything else. */
+/** Parses a CSS or SSML time (`800ms`, `0.8s`, `.5s`) as seconds, else `null`. */
 export function secondsOf(written: string): number | null {
   const [, amount, unit] = /^\+?(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(ms|s)$/.exec(written) ?? [];
   if (amount === undefined) return null;

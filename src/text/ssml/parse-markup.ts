@@ -5,8 +5,8 @@ import { type FindVoice, type ParsedMarkup, type PauseMark, pauseMarks } from ".
 import { parseSsml } from "./parse-ssml.ts";
 
 /**
- * Whether a text is SSML by its looks: it begins with `<speak>`, perhaps behind a declaration, comments or a document type,
- * which is refused as such.
+ * Returns whether a text begins with `<speak>`, possibly after a declaration, comments or a document type (which is
+ * rejected later).
  */
 export function looksLikeSsml(text: string): boolean {
   let at = /^[\s\ufeff]*/.exec(text)?.[0].length ?? 0;
@@ -22,16 +22,15 @@ export function looksLikeSsml(text: string): boolean {
   return false;
 }
 
-/** Whether a text that goes on may come to look like SSML. */
+/** Returns whether more text could make this beginning SSML. */
 export function mayBeSsml(beginning: string): boolean {
   return /^[\s\ufeff]*(?:$|<(?:$|[?!]|s$|sp$|spe$|spea$|speak(?:$|[\s/>])))/.test(beginning);
 }
 
 /**
- * Reads the marks of a text: SSML, or a plain text with `[pause:0.8s]`. A text without marks is given back as it is. Linear
- * in the text.
+ * Parses SSML, or plain text with `[pause:0.8s]`, in linear time.
  *
- * @param isSsml whether it is; else its looks decide
+ * @param isSsml `null` decides by {@link looksLikeSsml}
  * @throws MarkupError that names line and column
  */
 export function parseMarkup(text: string, isSsml: boolean | null, findVoice: FindVoice): ParsedMarkup {
@@ -68,5 +67,5 @@ function isSpace(text: string, at: number): boolean {
   return isSpaceCode(text.charCodeAt(at));
 }
 
-/** A declaration and comments may stand before `<speak>`; more of them than that do not. */
+/** Most declarations and comments before `<speak>`. */
 const MAX_HEAD_PARTS = 8;

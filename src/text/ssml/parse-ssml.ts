@@ -8,8 +8,8 @@ import { type TextElement, textElement } from "./text-elements.ts";
 import { dereferenced, parseXml, type Tag } from "./xml.ts";
 
 /**
- * Reads SSML (Speech Synthesis Markup Language 1.1, W3C 2010; what 1.0 wrote otherwise too) into a marked text. Elements that it
- * does not know are passed over, with a caution, and what is in them is spoken.
+ * Parses SSML (Speech Synthesis Markup Language 1.1, W3C 2010, and 1.0 where it differs). Unknown elements cause a
+ * caution and their content is spoken.
  *
  * @throws MarkupError that names line and column
  */
@@ -22,21 +22,18 @@ export function parseSsml(text: string, findVoice: FindVoice): ParsedMarkup {
   return reader.end();
 }
 
-/** How what is in an element is spoken. */
 interface Style {
   readonly manner: RunManner;
   readonly voice: string | null;
 }
 
-/** An element that is open. */
 interface Open {
   readonly name: string;
   readonly style: Style;
-  /** Whether nothing in it is spoken. */
   readonly isSilent: boolean;
-  /** What parts its words from those behind it. */
+  /** Separation of its words from those before and after. */
   readonly boundary: Boundary;
-  /** Of one that holds text alone: how it is spoken, and what of it has come. */
+  /** Content of an element that may hold text only. */
   readonly held: TextElement | null;
 }
 
@@ -190,7 +187,7 @@ class SsmlReader {
     }
   }
 
-  /** Text that is spoken, with its pauses. */
+  /** Speaks text and its pause marks. */
   #speak(from: number, to: number, hasReferences: boolean): void {
     let at = from;
     for (const pause of pauseMarks(this.#text, from, to)) {
@@ -203,11 +200,11 @@ class SsmlReader {
     this.#words(at, to, hasReferences);
   }
 
-  /** One space for each run of spaces, since lines mean nothing here. */
+  /** Collapses white space, which has no meaning in SSML. */
   #words(from: number, to: number, hasReferences: boolean): void {
     const builder = this.#builder;
     const raw = this.#text.slice(from, to);
-    // A reference is one character, within phonemes too.
+    // A reference counts as one character, within phonemes too.
     this.#chars += characterCount(withoutPhonemes(hasReferences ? decoded(raw) : raw));
     for (const { 0: token, index } of raw.matchAll(hasReferences ? REFERENCE_OR_SPACES : SPACES)) {
       builder.keep(from + index);
@@ -228,7 +225,6 @@ class SsmlReader {
     element.to = to;
   }
 
-  /** Speaks what an element held. */
   #release({ content, from, to, say, isBilledAsSaid }: TextElement): void {
     const plain = content.trim().replaceAll(/\s+/gu, " ");
     const said = plain === "" ? null : say(plain);

@@ -10,17 +10,23 @@ import {
 } from "../normalise/number-words.ts";
 import { monthName, monthOf } from "../normalise/rules/dates.ts";
 
-/** Words for what a `say-as` holds; `null` where that is not of the kind that it says. */
+/** Returns words for the content, or `null` if it does not fit the interpretation. */
 type Say = (content: string, format: string) => string | null;
 
-/** The words that a `say-as` is spoken as: `null` where its content does not fit. Without a way to say it, it is read as text. */
+/**
+ * Returns the words of a `say-as`, or `null` if its content does not fit. Interpretations without a rule are read as
+ * plain text.
+ */
 export function sayAsWords(interpretAs: string, format: string, content: string): string | null {
   const say = KINDS.get(interpretAs);
   if (say === undefined) return content;
   return content.length > MAX_CONTENT_CHARS ? null : say(content, format);
 }
 
-/** What `interpret-as` may be, and whether anything is done for it that the reading of plain text does not do. */
+/**
+ * Returns how an `interpret-as` is supported: by a rule here, by the normaliser, or not at all; `null` if it is
+ * unknown.
+ */
 export function supportOf(interpretAs: string): "said" | "read" | "left" | null {
   if (KINDS.has(interpretAs)) return "said";
   if (READ.has(interpretAs)) return "read";
@@ -72,7 +78,7 @@ const telephone: Say = (content) => {
   return parts.join(", ");
 };
 
-/** Of a number that is written in one: as numbers of North America are said. */
+/** Groups a number without separators as North American numbers are. */
 function blocks(number: string): string[] {
   const sizes: Readonly<Record<number, readonly number[]>> = { 7: [3, 4], 10: [3, 3, 4], 11: [1, 3, 3, 4] };
   let rest = number;
@@ -88,7 +94,7 @@ const date: Say = (content, format) => {
   if (year !== undefined && (format === "" || /^y+m+d+$/i.test(format)))
     return dateWords({ y: year, m: month!, d: day! });
   const order = format.toLowerCase().replaceAll(/([dmy])\1+/g, "$1");
-  // Without a format, or with the month's name, the reading of plain text knows.
+  // The normaliser reads dates without a format and month names.
   if (format === "") return /\d/.test(content) ? content : null;
   if (!/^(?:mdy|dmy|ymd|ydm|md|dm|ym|my|d|m|y)$/.test(order)) return null;
   const parts = content.split(/[^\p{L}\p{Nd}]+/u).filter((part) => part !== "");
@@ -115,7 +121,7 @@ function twoDigitYear(year: string): string {
   return value < 10 ? `oh ${cardinal(value)}` : cardinal(value);
 }
 
-/** A letter with its name in phonemes; a digit or a sign by its name; "" for a space. */
+/** Returns a letter's name in phonemes, the name of a digit or sign, or "" for a space. */
 function nameOf(character: string): string {
   const letter = character.normalize("NFD").charAt(0).toUpperCase();
   const said = LETTERS.get(letter);
@@ -128,7 +134,6 @@ function romanIn(content: string): number | null {
   return /^[IVXLCDM]{1,15}$/.test(content) ? romanValue(content) : null;
 }
 
-/** The names of letters in the voice's alphabet. */
 const LETTERS = wordMap(
   "A ˈA,B bˈi,C sˈi,D dˈi,E ˈi,F ˈɛf,G ʤˈi,H ˈAʧ,I ˈI,J ʤˈA,K kˈA,L ˈɛl,M ˈɛm,N ˈɛn,O ˈO,P pˈi,Q kjˈu," +
     "R ˈɑɹ,S ˈɛs,T tˈi,U jˈu,V vˈi,W dˈʌbᵊlju,X ˈɛks,Y wˈI,Z zˈi",
@@ -160,17 +165,16 @@ const KINDS: ReadonlyMap<string, Say> = new Map([
   ["telephone", telephone],
   ["date", date],
 ]);
-/** What the reading of plain text does by itself. */
+/** Interpretations that the normaliser covers. */
 const READ: ReadonlySet<string> = new Set(
   "time duration currency money measure unit fraction address name net url uri email acronym".split(" "),
 );
-/** What others' voices do and this one does not. */
+/** Interpretations of other vendors. */
 const LEFT: ReadonlySet<string> = new Set("expletive bleep interjection".split(" "));
 
-/** Everything that `interpret-as` may be. */
 export const INTERPRETATIONS: readonly string[] = [...KINDS.keys(), ...READ, ...LEFT];
 
-/** Nobody spells out what is longer. */
+/** Longer content is not spelled out. */
 const MAX_CONTENT_CHARS = 500;
-/** What is longer is said digit by digit. */
+/** Longer numbers are read digit by digit. */
 const MAX_NUMBER_CHARS = 60;

@@ -3,18 +3,17 @@ import { MAX_PASSAGE_CHARS, type Passage } from "../sentences/passages.ts";
 import { cutRunOn, splitSentences } from "../sentences/sentences.ts";
 import { parseXml, type Tag, type XmlEvents } from "./xml.ts";
 
-/** A passage of SSML: a document by itself. */
+/** A passage of SSML that is a document by itself. */
 export interface SsmlPassage extends Passage {
-  /** Where its parts come from, by where they begin in it and in the whole text, in UTF-16 units, in order. */
+  /** Start of each part in the passage and in the whole text, in UTF-16 units, in order. */
   readonly parts: readonly { readonly at: number; readonly from: number }[];
 }
 
 /**
- * Cuts a long SSML text into documents that are spoken one after the other: between sentences where there are any, away from
- * breaks, and with the elements that are open there begun again. What nobody speaks is left out, and so is what has no words behind the
- * last. Linear in the text.
+ * Splits a long SSML text into documents: between sentences where possible, away from breaks, reopening the elements
+ * that were open. Drops silent parts and what follows the last words. Linear in the text.
  *
- * @throws MarkupError for what is not well-formed
+ * @throws MarkupError for text that is not well-formed
  */
 export function splitSsml(text: string): SsmlPassage[] {
   const cutter = new PassageCutter(text);
@@ -23,15 +22,15 @@ export function splitSsml(text: string): SsmlPassage[] {
   return cutter.passages;
 }
 
-/** Elements whose text is not cut. */
+/** Elements whose text is not split. */
 const WHOLE: ReadonlySet<string> = new Set(["sub", "say-as", "phoneme"]);
-/** Elements of which nothing is spoken. */
+/** Elements whose text is not spoken. */
 const SILENT: ReadonlySet<string> = new Set(["metadata", "desc"]);
 const BLOCKS = /^(?:p|paragraph|s|sentence)$/;
 
-/** A passage that is longer is cut where no sentence ends, in UTF-16 units with its tags: requests have a longest text. */
+/** Longest passage in UTF-16 units with its tags, as requests have a limit. Beyond it a sentence may be split. */
 const MAX_CHARS = 5 * 1_024;
-/** A sentence in one run of text, at most. */
+/** Longest piece of a sentence. */
 const MAX_RUN_CHARS = 2 * MAX_PASSAGE_CHARS;
 
 class PassageCutter implements XmlEvents {
@@ -42,7 +41,7 @@ class PassageCutter implements XmlEvents {
   #body = "";
   #parts: { at: number; from: number }[] = [];
   #hasWords = false;
-  /** Whether a sentence has ended, and nothing has come since. */
+  /** Whether the last words ended a sentence. */
   #isBetween = false;
   #endsInBreak = false;
 
@@ -77,7 +76,7 @@ class PassageCutter implements XmlEvents {
 
   other(): void {}
 
-  /** What has come is a passage of its own, if it has words. @param readChars of all of the text */
+  /** Emits what has come as a passage, if it has words. @param readChars of the whole text */
   cut(readChars: number): void {
     if (!this.#hasWords) return;
     const closing =
@@ -101,7 +100,7 @@ class PassageCutter implements XmlEvents {
     return this.#open.some(({ name }) => WHOLE.has(name));
   }
 
-  /** Text that is spoken, sentence by sentence. */
+  /** Adds text sentence by sentence. */
   #run(from: number, to: number, before: string, behind: string): void {
     const run = this.#text.slice(from, to);
     const starts = this.#isWhole ? [] : splitSentences(run).flatMap(cutRunOn).slice(1);
@@ -122,7 +121,6 @@ class PassageCutter implements XmlEvents {
     }
   }
 
-  /** Cuts where it is time, before what comes next. */
   #cutBefore(from: number): void {
     if (this.#isWhole) return;
     const isAtSeam = this.#isBetween && !this.#endsInBreak;
@@ -141,7 +139,7 @@ class PassageCutter implements XmlEvents {
   }
 }
 
-/** A sentence in pieces that a passage has room for, cut at spaces where there are any. */
+/** Splits a sentence into pieces that fit a passage, at spaces where possible. */
 function* piecesOf(run: string, from: number, to: number): Generator<readonly [number, number]> {
   let at = from;
   while (to - at > MAX_RUN_CHARS) {

@@ -10,21 +10,21 @@ import type { TagReader } from "./attributes.ts";
 import { INTERPRETATIONS, sayAsWords, supportOf } from "./say-as.ts";
 import type { Tag } from "./xml.ts";
 
-/** The text of an element that holds nothing else, once all of it has come. */
+/** An element that holds text only, while its text arrives. */
 export interface TextElement {
-  /** What is spoken for it, in the notation of a text; `null` leaves it as it is. */
+  /** Returns the spoken text, which may have inline phonemes; `null` keeps the content. */
   readonly say: (content: string) => string | null;
-  /** What is spoken for one that holds nothing, `<sub alias="…"/>`; nothing unless given. */
+  /** Spoken text of an empty element such as `<sub alias="…"/>`. */
   readonly sayEmpty?: string;
-  /** Whether what is said is billed, and not the text. */
+  /** Whether the spoken text is billed rather than the content. */
   readonly isBilledAsSaid: boolean;
   content: string;
-  /** Where it is in all of the text. */
+  /** Position of the content in the whole text. */
   from: number | null;
   to: number;
 }
 
-/** What an element holds as text alone; `null` for one that may hold others. @throws MarkupError */
+/** Returns `null` for an element that may hold others. @throws MarkupError */
 export function textElement(tag: Tag, tags: TagReader): TextElement | null {
   switch (tag.name) {
     case "sub": {
@@ -81,17 +81,14 @@ function phoneme(tag: Tag, tags: TagReader): TextElement["say"] {
   return (content) => `[${content.replaceAll(/[[\]]/g, "")}](/${read.phonemes}/)`;
 }
 
-/**
- * Phonemes as a `phoneme` gives them, in the notation of a text (`[word](/phonemes/)`): any sound of the International Phonetic
- * Alphabet as the nearest one of American English. Or what is wrong with them.
- */
+/** Maps IPA phonemes to the nearest American English ones, or returns what is wrong with them. */
 export function nearestPhonemes(
   ipa: string,
 ): { readonly phonemes: string } | Exclude<GivenPhonemes, { phonemes: string }> {
   const known = readGivenPhonemes(ipa);
   const read = "phonemes" in known ? known : readGivenPhonemes(nearestSounds(ipa));
   if ("why" in read) return "why" in known ? known : read;
-  // A length mark changes nothing and tells phonemes from an address.
+  // A length mark changes nothing, and tells phonemes from an address.
   return { phonemes: isPhonetic(read.phonemes) ? read.phonemes : `${read.phonemes}ː` };
 }
 
@@ -104,7 +101,7 @@ function nearestSounds(ipa: string): string {
   return Array.from(plain, (sound) => NEAREST.get(sound) ?? sound).join("");
 }
 
-/** Half length, tones, ties, breaks, aspiration and the like: nothing that this voice's alphabet has. */
+/** Half length, tones, ties, breaks, aspiration and the like, which the voice's alphabet lacks. */
 const SILENT = /[ˑ‿|‖↗↘˥˦˧˨˩ꜛꜜʰʷʲˠˤⁿˡ˞()/[\]-]/gu;
 
 const NEAREST: ReadonlyMap<string, string> = new Map([

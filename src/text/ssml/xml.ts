@@ -2,15 +2,15 @@ import { SaxesParser } from "saxes";
 import { wordMap } from "../characters.ts";
 import { MarkupError } from "./markup.ts";
 
-/** A part of a document: text, or what stands between two pieces of text. Places are of UTF-16 units of the whole text. */
+/** Receives the parts of a document in order. Positions are UTF-16 units of the whole text. */
 export interface XmlEvents {
-  /** Character data as it is written, references and all. Never empty. */
+  /** Character data with its references undecoded. Never empty. */
   text(from: number, to: number): void;
-  /** A section in which nothing is a mark. */
+  /** A CDATA section. */
   verbatim(from: number, to: number, innerFrom: number, innerTo: number): void;
   open(tag: Tag): void;
   close(name: string, from: number, to: number): void;
-  /** A comment, an instruction, a declaration. */
+  /** A comment, a processing instruction or a declaration. */
   other(from: number, to: number): void;
 }
 
@@ -21,15 +21,15 @@ export interface Tag {
   readonly to: number;
 }
 
-/** How deep elements may lie, and how many attributes one may have. */
+/** Limits on nesting and on attributes per element. */
 export const MAX_DEPTH = 64;
 export const MAX_ATTRIBUTES = 32;
 
 /**
- * Reads well-formed XML without a document type: no entity but the five of XML itself is there, so none can grow. Linear in the
- * text, and what has too much of something is left at that.
+ * Parses well-formed XML without a document type, so that only XML's five entities exist and none can expand. Linear
+ * in the text. Limits are checked early.
  *
- * @throws MarkupError for what is not well-formed, or has too much of something
+ * @throws MarkupError for text that is not well-formed or exceeds a limit
  */
 export function parseXml(text: string, events: XmlEvents): void {
   const begin = text.length - text.trimStart().length;
@@ -37,10 +37,10 @@ export function parseXml(text: string, events: XmlEvents): void {
   const opened: { readonly name: string; readonly at: number }[] = [];
   let cursor = begin;
   let attributes = 0;
-  /** What was read last begins with the next "<": text may not have one. */
+  /** Returns the range of the tag just parsed, which begins at the next "<". */
   const take = (): { from: number; to: number } => {
     const from = text.indexOf("<", cursor);
-    // Of a comment the last sign is still to be read.
+    // The parser has not yet consumed the last character of a comment.
     const to = text.indexOf(">", begin + parser.position - 1) + 1;
     if (from > cursor) events.text(cursor, from);
     cursor = to;
@@ -88,7 +88,7 @@ export function parseXml(text: string, events: XmlEvents): void {
     events.open({ name, attributes: given, from, to });
   });
   parser.on("closetag", ({ name }) => {
-    // One that closes itself was taken when it was opened.
+    // A self-closing tag was consumed when it was opened.
     const { from, to } = cursor === begin + parser.position ? { from: cursor, to: cursor } : take();
     opened.pop();
     if (to > from && text.slice(from, to).replace(/[\s>]+$/, "") !== `</${name}`) {
@@ -101,7 +101,7 @@ export function parseXml(text: string, events: XmlEvents): void {
   if (cursor < text.length) events.other(cursor, text.length);
 }
 
-/** Character references and the five entities of XML, in a text that is well-formed. */
+/** Decodes a character reference or one of XML's five entities. */
 export function dereferenced(reference: string): string {
   const [, hex, decimal] = /^&#(?:x([\da-f]+)|(\d+));$/i.exec(reference) ?? [];
   if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
@@ -112,7 +112,6 @@ export function dereferenced(reference: string): string {
 const ENTITIES = wordMap("&amp; &,&lt; <,&gt; >,&quot; \",&apos; '");
 
 const BARE_AMPERSAND = /&(?!(?:[a-z][\w.-]*|#\d+|#x[\da-f]+);)/i;
-/** Longer names stand nowhere. */
 const MAX_NAME_CHARS = 100;
 
 function notWellFormed(
@@ -145,7 +144,6 @@ function shown(name: string): string {
   return ascii(name).slice(0, 40);
 }
 
-/** What may stand in a message without surprises. */
 function ascii(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 120);
 }

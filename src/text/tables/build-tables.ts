@@ -5,8 +5,8 @@ import { packTables, voiceFingerprint } from "./packed-tables.ts";
 import { readCurrent, tablesFileOf } from "./text-tables.ts";
 
 /**
- * Run as `node dist/src/text/tables/build-tables.js VOICE_DIR [FILE]`: packs a voice's text data into one file,
- * where it is not there yet or is not current.
+ * Program: `node dist/src/text/tables/build-tables.js VOICE_DIR [FILE]` packs a voice's text data, unless the file is
+ * current.
  */
 const [, , voiceDir = "voices/heart", file = tablesFileOf(voiceDir)] = process.argv;
 

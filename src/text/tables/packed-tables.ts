@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { crc32, gunzipSync } from "node:zlib";
 import { buildStringTable, joinStrings, type StringTable } from "./string-table.ts";
 
-/** Goes up with every change of what is packed, so that older files are made anew. */
+/** Increment when the packed format changes, so that older files are rebuilt. */
 const PACKING = 1;
 const FILES = [
   "lexicon_us_gold.json.gz",
@@ -26,14 +26,14 @@ interface TaggerJson {
   readonly weights: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** What packed tables must have been made from: a digest of the voice's files and of how they are packed. */
+/** Returns a digest of the voice's files and the packed format. */
 export async function voiceFingerprint(voiceDir: string): Promise<string> {
   const digest = createHash("sha256").update(`packing ${PACKING}`);
   for (const name of FILES) digest.update(await bytesOf(voiceDir, name));
   return digest.digest("hex");
 }
 
-/** Reads a voice's text data and packs it. Throws one sentence that names a missing or damaged file. */
+/** Packs a voice's text data. Throws an Error that names a missing or damaged file. */
 export async function packTables(voiceDir: string): Promise<Uint8Array> {
   const arrays = new Map<string, TableArray>();
   const meta: TableMeta = {
@@ -121,7 +121,7 @@ async function jsonOf<T>(voiceDir: string, name: VoiceFile): Promise<T> {
   }
 }
 
-/** The small data of a voice, as its JSON files have it, beside the arrays. */
+/** Small data of a voice, as in its JSON files. */
 export interface TableMeta {
   readonly fingerprint: string;
   readonly gold: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
@@ -133,7 +133,7 @@ export interface TableMeta {
   readonly vocabulary: Readonly<Record<string, number>>;
 }
 
-/** What is used of a voice's `normalize.json`. */
+/** The used part of a voice's `normalize.json`. */
 export interface NormaliserJson {
   readonly titles: Readonly<Record<string, string>>;
   readonly abbreviations: Readonly<Record<string, string>>;
@@ -151,7 +151,7 @@ export interface UnknownWordsJson {
 
 export type TableArray = Uint8Array | Uint16Array | Int16Array | Uint32Array;
 
-/** Named arrays over one block of memory, with the small data. */
+/** Typed arrays over one block of memory, with the small data. */
 export interface TableContainer {
   readonly meta: TableMeta;
   uint8(name: string): Uint8Array;
@@ -167,7 +167,7 @@ const MAGIC = "AntiphonText1\n\n\n";
 const HEADER_BYTES = MAGIC.length + 8;
 const ALIGNMENT = 8;
 
-/** Lays arrays and small data out in one block: header, JSON, arrays, in this machine's byte order. */
+/** Writes one block: header, JSON, arrays in this machine's byte order. */
 export function writeContainer(meta: TableMeta, arrays: ReadonlyMap<string, TableArray>): Uint8Array {
   const sections: Record<string, { at: number; length: number }> = {};
   let size = 0;
@@ -191,9 +191,9 @@ export function writeContainer(meta: TableMeta, arrays: ReadonlyMap<string, Tabl
 }
 
 /**
- * Opens a block in place. Nothing where it is not such a block, is of another format, or is damaged.
+ * Opens a block in place; undefined if it is damaged or of another format.
  *
- * @param size its bytes, where the memory has more
+ * @param size in bytes, if the memory is larger
  */
 export function readContainer(
   memory: SharedArrayBuffer,

@@ -1,9 +1,9 @@
 /**
- * A read-only set of strings, each with its number, in three typed arrays: nothing for the garbage collector to
- * walk, and shared between threads when the arrays lie in shared memory.
+ * A read-only set of strings with indices, in three typed arrays: invisible to the garbage collector, and shared
+ * between threads if the memory is.
  */
 export interface StringTable {
-  /** Open addressing, a power of two long: the number of the string + 1, or 0 where free. */
+  /** Open addressing: index + 1 of a string, or 0 if free. The length is a power of two. */
   readonly slots: Uint32Array;
   /** String i is `units[offsets[i] … offsets[i + 1])`. */
   readonly offsets: Uint32Array;
@@ -11,7 +11,7 @@ export interface StringTable {
   readonly units: Uint16Array;
 }
 
-/** The number of a string (its position in the list that the table was built from), or -1. */
+/** Returns the index of a string in the list that the table was built from, or -1. */
 export function indexOf(table: StringTable, text: string): number {
   const { slots, offsets, units } = table;
   const mask = slots.length - 1;
@@ -23,7 +23,6 @@ export function indexOf(table: StringTable, text: string): number {
   }
 }
 
-/** String number `index` of the table. */
 export function stringAt(table: Pick<StringTable, "offsets" | "units">, index: number): string {
   const end = table.offsets[index + 1]!;
   let text = "";
@@ -31,7 +30,6 @@ export function stringAt(table: Pick<StringTable, "offsets" | "units">, index: n
   return text;
 }
 
-/** Builds a table of different strings. */
 export function buildStringTable(strings: readonly string[]): StringTable {
   const { offsets, units } = joinStrings(strings);
   let size = 4;
@@ -45,7 +43,7 @@ export function buildStringTable(strings: readonly string[]): StringTable {
   return { slots, offsets, units };
 }
 
-/** Strings end to end, in their order, to be read with {@link stringAt}. */
+/** Concatenates strings, to be read by {@link stringAt}. */
 export function joinStrings(strings: readonly string[]): Pick<StringTable, "offsets" | "units"> {
   const offsets = new Uint32Array(strings.length + 1);
   for (const [index, text] of strings.entries()) offsets[index + 1] = offsets[index]! + text.length;
@@ -61,7 +59,7 @@ function equal(units: Uint16Array, start: number, text: string): boolean {
   return true;
 }
 
-/** FNV-1a (Fowler, Noll and Vo) over code units, with a last mix because slots use the low bits. */
+/** FNV-1a (Fowler, Noll and Vo) over code units. A final mix improves the low bits, which select the slot. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

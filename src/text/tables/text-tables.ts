@@ -8,32 +8,30 @@ import { type HeteronymTable, parseHeteronyms } from "../tagging/heteronyms.ts";
 import { packTables, readContainer, type TableContainer, voiceFingerprint } from "./packed-tables.ts";
 import type { StringTable } from "./string-table.ts";
 
-/** A pronouncing dictionary: word → phonemes, or → phonemes by part of speech. */
+/** A pronouncing dictionary: word → phonemes, or phonemes by part of speech. */
 export interface Dictionary {
   readonly words: StringTable;
-  /** The phonemes of word i; a single NUL where the word is in {@link tagged}. */
+  /** Phonemes of word i; a single NUL if the word is in {@link tagged}. */
   readonly phonemes: Pick<StringTable, "offsets" | "units">;
-  /** Tag → phonemes; always with DEFAULT; null says that the word is to be spelled. */
+  /** Tag → phonemes, including DEFAULT. `null` means spelled. */
   readonly tagged: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
 }
 
-/** An averaged perceptron (Collins 2002) for parts of speech. */
+/** An averaged perceptron (Collins 2002). */
 export interface TaggerTables {
   /** Sorted by code point. */
   readonly tags: readonly string[];
-  /** Words that always have one tag, and its index. */
+  /** Words with a single tag, and its index. */
   readonly fixedWords: StringTable;
   readonly fixedTags: Uint8Array;
-  /** The normalised words that the features know. */
   readonly vocabulary: StringTable;
   readonly features: StringTable;
-  /** Feature i has the weights `[starts[i] … starts[i + 1])`: the tag's index, and ten times the weight. */
+  /** Feature i has the weights `[starts[i] … starts[i + 1])`: tag index, and the weight times ten. */
   readonly starts: Uint32Array;
   readonly weightTags: Uint8Array;
   readonly tenfoldWeights: Int16Array;
 }
 
-/** What the normaliser writes out. */
 export interface NormaliserTables {
   readonly titles: ReadonlyMap<string, string>;
   readonly abbreviations: ReadonlyMap<string, string>;
@@ -42,26 +40,25 @@ export interface NormaliserTables {
   readonly romanOrdinal: readonly string[];
 }
 
-/** The alphabets of the unknown-word network; an id is a position + 1, 0 is a blank. */
+/** Alphabets of the unknown-word network. Ids are positions + 1; 0 is a blank. */
 export interface UnknownWordAlphabet {
   readonly input: ReadonlyMap<string, number>;
   readonly output: readonly string[];
-  /** Characters that the network takes at most. */
+  /** Longest word of the network. */
   readonly maxChars: number;
 }
 
-/** All data of the text side. May be sent to another thread: what is big is shared there, not copied. */
+/** All text data of a voice. Large arrays are shared, not copied, when sent to another thread. */
 export interface TextTables {
   readonly gold: Dictionary;
   readonly silver: Dictionary;
   readonly tagger: TaggerTables;
-  /** Runs of characters that the tokeniser does not cut by rule, and their pieces. */
+  /** Character runs with a fixed tokenisation. */
   readonly exceptions: ReadonlyMap<string, readonly string[]>;
   readonly normaliser: NormaliserTables;
   readonly unknownWords: UnknownWordAlphabet;
-  /** Words of two readings, and when they have which. */
   readonly heteronyms: HeteronymTable;
-  /** Names that the dictionaries lack or have wrong, in small letters where they are meant in any case → phonemes. */
+  /** Names missing or wrong in the dictionaries → phonemes. Lower-case ones match in any case. */
   readonly names: ReadonlyMap<string, string>;
   /** Phoneme → the acoustic model's id. */
   readonly vocabulary: ReadonlyMap<string, number>;
@@ -69,17 +66,16 @@ export interface TextTables {
 
 const BUILDER = fileURLToPath(new URL("./build-tables.js", import.meta.url));
 
-/** Our own words, beside those of the voice. */
 const LEXICON = fileURLToPath(new URL("../../../../lexicon/", import.meta.url));
 
-/** Where the packed tables of a voice are kept: beside the compiled sources. */
+/** Returns the path of a voice's packed tables, in the build folder. */
 export function tablesFileOf(voiceDir: string): string {
   return fileURLToPath(new URL(`../../../voices/${basename(resolve(voiceDir))}.tables`, import.meta.url));
 }
 
 /**
- * Loads a voice's text data from its packed file, which is made first when it is missing, damaged or older than
- * the voice. Throws one sentence that names the file of the voice that is missing or damaged.
+ * Loads a voice's packed text data, and packs it first if the file is missing, damaged or outdated. Throws an Error
+ * that names a missing or damaged file.
  */
 export async function loadTextTables(
   voiceDir: string,
@@ -103,7 +99,7 @@ async function ownTables(): Promise<OwnTables> {
   };
 }
 
-/** Packing takes 150 MB of short-lived memory: another process does it, so that this one never holds them. */
+/** Packing needs 150 MB for a short time, so it runs in another process. */
 async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string): Promise<TableContainer> {
   await promisify(execFile)(process.execPath, [BUILDER, voiceDir, tablesFile]).catch(() => undefined);
   const packed = await readCurrent(tablesFile, fingerprint);
@@ -117,12 +113,12 @@ async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string
 }
 
 /**
- * A block this large is given back to the system when it is freed, at once: glibc would keep a smaller one, and as much more of
- * whatever is freed after it (`M_MMAP_THRESHOLD` in mallopt(3)). What is not written takes no memory.
+ * A block above glibc's `M_MMAP_THRESHOLD` (mallopt(3)) returns to the system as soon as it is freed. Unused pages
+ * cost no memory.
  */
 const RETURNED_BYTES = 33 * 2 ** 20;
 
-/** A packed file as it is, where it is whole and was made from these files of the voice. */
+/** Reads a packed file, if it is intact and has this fingerprint. */
 export async function readCurrent(file: string, fingerprint: string): Promise<TableContainer | undefined> {
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return undefined;

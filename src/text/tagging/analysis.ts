@@ -7,46 +7,41 @@ import type { Heteronyms } from "./heteronyms.ts";
 import { createTagger } from "./tagger.ts";
 import { createTokeniser, markQuotes, subTokens, type Token } from "./tokeniser.ts";
 
-/** A word or part of one, with what is known of it before it is read. */
+/** A word or part of one before it is read. */
 export interface Piece extends TextRange {
   readonly text: string;
-  /** Part of speech (Penn Treebank). */
+  /** Penn Treebank tag. */
   readonly tag: string;
   readonly spaceAfter: boolean;
-  /** Phonemes that need no reading: marks and markup; "" is silent. */
+  /** Phonemes that need no lookup (marks, given words); "" is silent. */
   given: string | null;
-  /** What to look up instead of the text. */
+  /** Text to look up instead. */
   alias: string | null;
-  /** How this word is read here, where the words around it decide that. */
+  /** Phonemes that the context decides. */
   readonly reading: string | null;
-  /** A money sign that counts this number. */
+  /** Currency sign of this number. */
   currency: string | null;
-  /** Whether no other piece is glued on before it. */
+  /** Whether no other piece is joined before it. */
   head: boolean;
 }
 
-/** A piece by itself, or pieces without spaces between that may be one word. */
+/** A piece, or adjoining pieces that may form one word. */
 export type Unit = Piece | readonly Piece[];
 
-/**
- * Sentence (normalised) → words and groups with their parts of speech. Characters that stand for `given` words are read
- * as those.
- */
+/** Tokenises and tags a normalised sentence. Private-use characters stand for `given` words. */
 export type Analysis = (sentence: RewrittenText, given?: readonly GivenWord[]) => Analysed;
 
-/** The units of a sentence; their places are of `text`. */
+/** Units with positions in `text`. */
 export interface Analysed {
   readonly units: readonly Unit[];
   readonly text: RewrittenText;
 }
 
-/** The part of the text that a unit is written in. */
 export function spanOf(unit: Unit): TextRange {
   if (!isGroup(unit)) return unit;
   return { from: unit[0]?.from ?? 0, to: unit.at(-1)?.to ?? 0 };
 }
 
-/** Whether a unit is more than one piece. */
 export function isGroup(unit: Unit): unit is readonly Piece[] {
   return Array.isArray(unit);
 }
@@ -107,11 +102,11 @@ export function createAnalysis(
 
 interface TokenOrGiven extends Token {
   readonly given?: string;
-  /** In the text; that of the token's own where it is not given. */
+  /** Length in the text, if it differs from the token's. */
   readonly length?: number;
 }
 
-/** Cuts out of the tokens the characters that stand for given words. */
+/** Separates the characters that stand for given words. */
 function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): TokenOrGiven[] {
   return tokens.flatMap(({ text, from: start, spaceAfter }) => {
     const parts = text.split(MARK).filter((part) => part !== "");
@@ -128,12 +123,11 @@ function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): Token
   });
 }
 
-/** `[words](address)` → `words`. */
 function withoutAddresses(sentence: RewrittenText): RewrittenText {
   return sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
 }
 
-/** The tagger takes "A-12" for a mark now and then; what has a letter or a digit is none. */
+/** The tagger sometimes takes "A-12" for a mark. */
 function withoutCodesAsMarks(tokens: readonly TaggedToken[]): TaggedToken[] {
   return tokens.map((token) => {
     if (!MARK_TAGS.has(token.tag) || WORD.test(token.text) || !hasSpeakable(token.text)) return token;
@@ -141,7 +135,7 @@ function withoutCodesAsMarks(tokens: readonly TaggedToken[]): TaggedToken[] {
   });
 }
 
-/** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */
+/** Splits tokens into pieces, and resolves marks, currency signs and the 2 of "B2B". */
 function annotate(tokens: readonly TaggedToken[]): Piece[] {
   const pieces: Piece[] = [];
   let money: string | null = null;
@@ -191,7 +185,7 @@ function isLetterBeside(text: string | undefined, at: 0 | -1): boolean {
   return isAllLetters(Array.from(text ?? "").at(at) ?? "");
 }
 
-/** Pieces without a space between belong together, but for those that need no reading. */
+/** Groups pieces without spaces between them. */
 function group(pieces: readonly Piece[]): Unit[] {
   const units: (Piece | Piece[])[] = [];
   for (const piece of pieces) {

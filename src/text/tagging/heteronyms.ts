@@ -2,19 +2,18 @@ import { isUpper } from "../characters.ts";
 import { settledTag } from "./verb-or-noun.ts";
 import { isInfinitive, isPassive, isPerfect, type TaggedWords } from "./word-context.ts";
 
-/** What is known of one word in the light of its sentence. */
 export interface Settled {
   readonly tag: string;
-  /** Its phonemes where the words around decide them, else null. */
+  /** Phonemes, if the context decides them. */
   readonly reading: string | null;
 }
 
-/** Settles those words of a sentence that are read in two ways; nothing where there are none. */
+/** Resolves the heteronyms of a sentence by index. */
 export type Heteronyms = (texts: readonly string[], tags: readonly string[]) => ReadonlyMap<number, Settled>;
 
-/** What makes a reading hang on the part of speech, among the names of a dictionary entry's parts. */
+/** Dictionary keys that make a reading depend on the part of speech. */
 const BY_CLASS: ReadonlySet<string> = new Set(["VERB", "NOUN", "ADJ", "ADV", "VBD", "VBN"]);
-/** Adjectives too in the reading that the dictionary gives for all but nouns. */
+/** The dictionary's default reading of these is also the adjective's. */
 const ADJECTIVES: ReadonlySet<string> = new Set(["content", "invalid", "overweight", "upset"]);
 const OPENING: ReadonlySet<string> = new Set(['"', "“", "‘", "'", "(", "[", "—", "…"]);
 const NONE: ReadonlyMap<number, Settled> = new Map();
@@ -45,7 +44,7 @@ export function createHeteronyms(
       sentence ??= { words: texts.map(wordOf), tags: [...tags] };
       settled ??= new Map();
       const word = sentence.words[index] ?? "";
-      // A name is no verb; the first word of a sentence may be any.
+      // A name is no verb, but the first word of a sentence may be.
       if (text === word || isFirst(sentence, index)) {
         sentence.tags[index] = settledTag(sentence, index, verbElse.has(word));
       }
@@ -57,7 +56,7 @@ export function createHeteronyms(
   };
 }
 
-/** The line that decides how a word is read; undefined where the dictionary does. */
+/** Returns the table line that applies; undefined leaves the choice to the dictionary. */
 function decidingLine(
   table: HeteronymTable,
   sentence: TaggedWords,
@@ -92,7 +91,6 @@ function holds(condition: Condition, sentence: TaggedWords, index: number, text:
   }
 }
 
-/** Whether nothing but opening marks stands before. */
 function isFirst({ words }: TaggedWords, index: number): boolean {
   return words.slice(0, index).every((word) => OPENING.has(word));
 }
@@ -110,23 +108,23 @@ function wordOf(text: string): string {
   return text.toLowerCase().replace("’", "'");
 }
 
-/** One line of the table: how a word is read where its conditions hold. */
+/** A line of the table: a reading and its conditions. */
 export interface HeteronymLine {
   readonly word: string;
   readonly phonemes: string;
-  /** All have to hold; none holds always; null never decides (see `lexicon/heteronyms.tsv`). */
+  /** All must hold. Empty always holds; `null` never decides (see `lexicon/heteronyms.tsv`). */
   readonly when: readonly Condition[] | null;
-  /** Sentences in which the line decides. */
+  /** Sentences that the line decides. */
   readonly examples: readonly string[];
 }
 
 export interface Condition {
   readonly kind: ConditionKind;
   readonly isNot: boolean;
-  /** Places from the word, for `place`. */
+  /** Distance from the word, for `place`. */
   readonly offset: number;
   readonly words: ReadonlySet<string>;
-  /** Penn tags, and beginnings of tags. */
+  /** Penn tags, and prefixes of tags. */
   readonly tags: readonly string[];
   readonly tagBeginnings: readonly string[];
 }
@@ -134,14 +132,13 @@ export interface Condition {
 export type ConditionKind = "place" | "near" | "is" | Flag;
 type Flag = (typeof FLAGS)[number];
 
-/** Word, in small letters, → its lines in order. */
 export type HeteronymTable = ReadonlyMap<string, readonly HeteronymLine[]>;
 
 const FLAGS = ["start", "capital", "infinitive", "perfect", "passive"] as const;
 const PLACE = /^[+-][1-9]$/;
 const TAG = /^[A-Z]+[$*]?$/;
 
-/** Reads the table. Throws an Error that names the file and the line. */
+/** Parses the table. Throws an Error that names the file and the line. */
 export function parseHeteronyms(text: string, file: string): HeteronymTable {
   const table = new Map<string, HeteronymLine[]>();
   for (const [index, line] of text.split("\n").entries()) {

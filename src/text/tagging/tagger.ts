@@ -11,13 +11,16 @@ import {
 import { indexOf } from "../tables/string-table.ts";
 import type { TaggerTables } from "../tables/text-tables.ts";
 
-/** Parts of speech (Penn Treebank tags) of the words of one sentence. */
+/** Returns the Penn Treebank tags of a sentence. */
 export type Tagger = (words: readonly string[]) => string[];
 
-/** Words before and after the sentence that the context needs. */
+/** Padding words before and after the sentence. */
 const MARGIN = 2;
 
-/** Tags from left to right with an averaged perceptron (Collins 2002), each from the words around and two tags. */
+/**
+ * Tags from left to right with an averaged perceptron (Collins 2002) over the surrounding words and the last two
+ * tags.
+ */
 export function createTagger(tables: TaggerTables): Tagger {
   const { tags, starts, weightTags, tenfoldWeights } = tables;
   const sums = new Float64Array(tags.length);
@@ -43,7 +46,7 @@ export function createTagger(tables: TaggerTables): Tagger {
     return indexOf(tables.vocabulary, normal) >= 0 ? normal : `<${shape(word)}>`;
   }
 
-  /** The order of the sums is part of the model: doubles added in another order may tip a tie. */
+  /** The summation order is part of the model: rounding may decide ties. */
   function best(word: string, index: number, context: readonly string[], t1: string, t2: string): number {
     const c = (offset: number): string => context[index + MARGIN + offset] ?? "";
     sums.fill(0);

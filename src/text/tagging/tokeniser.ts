@@ -1,8 +1,10 @@
-import { DIGIT, LETTER, SPACE, WORD, WORD_LETTER } from "../characters.ts"; /**
- * What the tokeniser takes off the ends of a run of characters. These are scanners, not regular expressions: they
- * look at the last few characters only, so that long runs of marks cost no more than their length.
- * After spaCy's English tokeniser (MIT).
- */
+import {
+  DIGIT,
+  LETTER,
+  SPACE,
+  WORD,
+  WORD_LETTER,
+} from "../characters.ts"; /** Prefixes and suffixes of tokens, after spaCy's English tokeniser (MIT). Scanners instead of regular expressions keep long runs of marks linear. */
 
 const MARKS = "…,:;!?¿¡()[]{}<>_#*&。？！，、；：～·";
 export const QUOTES = "'\"”“`‘´’‚,„»«「」『』（）〔〕【】《》〈〉";
@@ -18,10 +20,10 @@ const UNITS: readonly string[] = (
 const AFTER_DIGIT: readonly string[] = ["+", ...MONEY, ...MONEY_LETTERS, ...UNITS].sort(
   (a, b) => b.length - a.length,
 );
-/** What a full stop comes off after: digits, small letters, and these. */
+/** A full stop is split off after digits, lower-case letters and these. */
 const BEFORE_STOP: ReadonlySet<string> = new Set(`%²-+${MARKS}${QUOTES}`);
 
-/** How many code units at the start come off as one token; 0 is none. */
+/** Returns the length of the first token in UTF-16 units, or 0. */
 export function prefixLength(text: string, start: number, end: number): number {
   if (start >= end) return 0;
   const first = text.charAt(start);
@@ -36,7 +38,7 @@ export function prefixLength(text: string, start: number, end: number): number {
   return 0;
 }
 
-/** How many code units at the end come off as one token; the longest that fits. What is before `start` is not seen. */
+/** Returns the length of the longest last token in UTF-16 units, or 0. Ignores what is before `start`. */
 export function suffixLength(text: string, start: number, end: number): number {
   if (start >= end) return 0;
   const last = text.charAt(end - 1);
@@ -56,7 +58,6 @@ export function suffixLength(text: string, start: number, end: number): number {
   return SINGLE_SUFFIXES.has(last) ? 1 : 0;
 }
 
-/** Small letters of Western European languages, as the rules for full stops have them. */
 function isSmallLatin(character: string): boolean {
   return /^[a-zß-öø-ÿ]$/.test(character);
 }
@@ -65,7 +66,6 @@ function isCapitalLatin(character: string): boolean {
   return /^[A-ZÀ-ÖØ-Þ]$/.test(character);
 }
 
-/** Whether the full stop before `end` is a token of its own. */
 function endsSentence(text: string, start: number, end: number): boolean {
   const before = end - 2 >= start ? text.charAt(end - 2) : "";
   if (before === "") return false;
@@ -87,10 +87,10 @@ function isAsciiDigit(text: string, at: number, end: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** A word, mark or part of a word, as the tagger sees it. */
+/** A word, mark or part of a word for the tagger. */
 export interface Token {
   readonly text: string;
-  /** Where it begins in the text that was cut, in UTF-16 units. */
+  /** Start in the text, in UTF-16 units. */
   readonly from: number;
   readonly spaceAfter: boolean;
 }
@@ -113,7 +113,7 @@ const INFIX = new RegExp(
   ].join("|"),
   "gu",
 );
-/** Those that the reference keeps whole; by default addresses are words before they come here. */
+/** Top-level domains of addresses that stay whole. */
 const DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai";
 const ADDRESS = new RegExp(
   [
@@ -125,8 +125,8 @@ const ADDRESS = new RegExp(
 );
 
 /**
- * Cuts a text as spaCy's English tokeniser does: marks come off both ends of each run of non-spaces, then hyphens,
- * slashes and the like inside; `exceptions` (contractions, "Mr.", "10am") are cut as they say.
+ * Tokenises like spaCy's English tokeniser: splits marks off both ends of each run of non-spaces, then splits inside
+ * at hyphens, slashes and the like. `exceptions` (contractions, "Mr.", "10am") have fixed tokens.
  */
 export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[]>): Tokeniser {
   const maxChars = Math.max(...Array.from(exceptions.keys(), (key) => key.length));
@@ -183,7 +183,7 @@ export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[
     return [...before, ...middle, ...after.reverse()];
   }
 
-  /** Neighbours that together are an exception ("Sept" + ".") are cut as it says. */
+  /** Joins neighbours that together are an exception ("Sept" + "."). */
   function rejoin(pieces: readonly string[]): readonly string[] {
     if (pieces.length < 2) return pieces;
     const joined: string[] = [];
@@ -207,8 +207,8 @@ const DOUBLE: ReadonlySet<string> = new Set(['"', "“", "”", "„", "«", "»
 const OPENS_AFTER: ReadonlySet<string> = new Set(["(", "[", "{", "—", "–", "-", "/", "'", "‘"]);
 
 /**
- * Tags for double quotes, which the tagger was never taught: "``" where one opens, "''" where one closes, else
- * nothing. A straight quote opens where a word begins, and closes where one ends.
+ * Tags double quotes, which the tagger was not trained on: "``" opening, "''" closing. A straight quote opens at the
+ * start of a word.
  */
 export function markQuotes(tokens: readonly Token[]): (string | null)[] {
   return tokens.map((token, index) => {
@@ -241,7 +241,7 @@ const SUB_TOKEN = new RegExp(
 );
 const WHOLE = /^[a-z]+$/;
 
-/** Cuts a token where letters, digits, marks and inner capitals meet: "iPhone" → i Phone, "A113" → A 113. */
+/** "iPhone" → i Phone, "A113" → A 113. */
 export function subTokens(token: string): readonly string[] {
   return WHOLE.test(token) ? [token] : (token.match(SUB_TOKEN) ?? []);
 }

@@ -17,10 +17,9 @@ const AFTER_PLEASE = /^(?:DT|PRP|PRP\$|NN|NNS|JJ|CD)$/;
 const NEEDS_NO_ARTICLE =
   /^(?:abuse|conduct|conflict|content|contrast|misuse|produce|progress|protest|refuse|research|reuse|transport|use)$/;
 const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$/;
-/** How many words before "to" a "from" is looked for. */
 const MAX_WORDS_BETWEEN = 6;
 
-/** "would ever object": an auxiliary before, and no noun phrase that the word would end. */
+/** "would ever object" */
 export function isSureInfinitive(sentence: TaggedWords, at: number): boolean {
   return (
     isInfinitive(sentence, at) && (!hasTag(sentence, at - 1, AFTER_NOUN) || endsAfterThese(sentence, at))
@@ -32,7 +31,7 @@ function endsAfterThese(sentence: TaggedWords, at: number): boolean {
   return hasWord(sentence, at - 1, /^(?:these|those)$/) && hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|IN)$/);
 }
 
-/** "F5 to refresh.", "to convict the man", where the tagger takes "to" for a preposition: no article, so no noun. */
+/** "F5 to refresh.", "to convict the man", where the tagger takes "to" for a preposition. */
 export function isAfterTo(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   if (words[at - 1] !== "to" || tags[at] !== "NN") return false;
@@ -41,7 +40,7 @@ export function isAfterTo(sentence: TaggedWords, at: number): boolean {
   return hasTagOrEnds(sentence, at + 1, /^[.,:]$/) || isObject(sentence, at + 1);
 }
 
-/** "Record the show", "Please polish it": the first word, or the one after "please" or "and", before an object. */
+/** "Record the show", "Please polish it" */
 export function isCommand(sentence: TaggedWords, at: number): boolean {
   const before = sentence.words[at - 1];
   const begins = before === undefined || /^(?:please|kindly|then|always|never|["“,])$/.test(before);
@@ -49,19 +48,18 @@ export function isCommand(sentence: TaggedWords, at: number): boolean {
   return begins && hasTag(sentence, at + 1, object) && !hasOtherVerb(sentence, at);
 }
 
-/** "Convert miles to kilometers.", "Rewind thirty seconds.": a sentence without another verb. */
+/** "Convert miles to kilometers.", "Rewind thirty seconds." */
 export function isBareCommand(sentence: TaggedWords, at: number): boolean {
   if (at > 0 && !hasWord(sentence, at - 1, OPENS)) return false;
   return hasTag(sentence, at + 1, /^(?:NNS|CD|JJ|RB)$/) && !hasOtherVerb(sentence, at);
 }
 
-/** "Speak up and project your voice": a verb before, an object after. */
+/** "Speak up and project your voice" */
 export function isSecondCommand(sentence: TaggedWords, at: number): boolean {
   if (!hasWord(sentence, at - 1, /^(?:and|or)$/) || !isObject(sentence, at + 1)) return false;
   return hasBaseVerbBefore(sentence, at);
 }
 
-/** Whether a command or an infinitive stands before in the clause. */
 export function hasBaseVerbBefore(sentence: TaggedWords, at: number): boolean {
   for (let before = at - 1; before >= 0 && !hasTag(sentence, before, /^[.,:]$/); before--) {
     if (sentence.tags[before] === "VB") return true;
@@ -69,7 +67,7 @@ export function hasBaseVerbBefore(sentence: TaggedWords, at: number): boolean {
   return false;
 }
 
-/** Whether an object begins at a place: an article, or a pronoun that is no subject. */
+/** Returns whether an article or an object pronoun begins an object. */
 function isObject(sentence: TaggedWords, at: number): boolean {
   return hasTag(sentence, at, AFTER_COMMAND) && !hasWord(sentence, at, SUBJECT);
 }
@@ -86,7 +84,7 @@ const MAX_OBJECT_WORDS = 6;
 const TAKES_CLAUSE =
   /^(?:ensure|assume|hope|say|think|know|suppose|imagine|pretend|see|make|let|watch|wait)$/;
 
-/** "at the close.", "the bow snapped": a determiner before, and nothing after that it could belong to. */
+/** "at the close.", "the bow snapped" */
 export function isHeadNoun(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   if (!hasWord(sentence, at - 1, HEADS) && !hasTag(sentence, at - 1, /^(?:PRP\$|POS)$/)) return false;
@@ -95,7 +93,7 @@ export function isHeadNoun(sentence: TaggedWords, at: number): boolean {
   return tags[at + 1] === undefined || hasTag(sentence, at + 1, AFTER_HEAD);
 }
 
-/** "the produce", "in use", "collects refuse": no verb can stand there. */
+/** "the produce", "in use", "collects refuse" */
 export function isNoun(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   const before = words[at - 1];
@@ -103,12 +101,12 @@ export function isNoun(sentence: TaggedWords, at: number): boolean {
   const tagBefore = tags[at - 1];
   if (MAKES_NOUN.test(before) || tagBefore === "POS") return true;
   if (tagBefore === "IN") return before !== "that" && before !== "as" && before !== "than";
-  // "She issues permits": the tagger takes many a verb for the plural of its noun.
+  // "She issues permits": the tagger often takes a verb for a plural noun.
   const isThird = tagBefore === "NNS" && hasWord(sentence, at - 2, /^(?:he|she|it)$/);
   return (isThird || tagBefore === "VBZ" || tagBefore === "VBD") && !TAKES_INFINITIVE.test(before);
 }
 
-/** "Check the city permits on file.": the end of a command's object, with nothing after that a verb would have. */
+/** "Check the city permits on file." */
 export function isCommanded(sentence: TaggedWords, at: number): boolean {
   if (sentence.tags[0] !== "VB" || hasWord(sentence, 0, TAKES_CLAUSE)) return false;
   if (!hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|IN|CC)$/)) return false;
@@ -117,7 +115,7 @@ export function isCommanded(sentence: TaggedWords, at: number): boolean {
   return start === 1 && start < at - 1 && hasTag(sentence, 1, /^(?:DT|PRP\$)$/);
 }
 
-/** "Keep your friends close.", "Keep the two piles separate from …": what the object is to be. */
+/** "Keep your friends close.", "Keep the two piles separate from …" */
 export function isObjectComplement(sentence: TaggedWords, at: number): boolean {
   if (!hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|-RRB-|CC|IN|TO)$/)) return false;
   let before = at - 1;
@@ -130,7 +128,7 @@ const PLURAL_SUBJECT = /^(?:i|we|they|you|who)$/;
 const AFTER_VERB = /^(?:DT|PRP|PRP\$|IN|TO|RB|RBR|JJ|JJR|NN|NNS|NNP|NNPS|CD|WRB|WP|RP|,|CC)$/;
 const BEFORE_CLAUSE = /^(?:if|when|as|while|until|unless|once|because|that)$/;
 
-/** "Analysts project growth", "The two dates conflict": a plural subject has no other verb. */
+/** "Analysts project growth", "The two dates conflict" */
 export function isPluralVerb(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   let subject = at - 1;
@@ -144,7 +142,7 @@ export function isPluralVerb(sentence: TaggedWords, at: number): boolean {
   return words[subject] === "who" || !hasOtherVerb(sentence, at);
 }
 
-/** "The factory exports cars", "The firm projects revenue of …": a subject of one, an object, and no other verb. */
+/** "The factory exports cars", "The firm projects revenue of …" */
 export function isThirdPerson(sentence: TaggedWords, at: number): boolean {
   if (sentence.tags[at] !== "NNS" || !hasTag(sentence, at - 1, /^(?:NN|NNP)$/)) return false;
   const hasObject = hasTag(sentence, at + 1, /^(?:NN|JJ)$/)
@@ -153,12 +151,12 @@ export function isThirdPerson(sentence: TaggedWords, at: number): boolean {
   return (hasObject || isFirstSubject(sentence, at - 1)) && !hasOtherVerb(sentence, at);
 }
 
-/** A first word whose capital is the sentence's and not a name's. */
+/** A first word that is capitalised only because it begins the sentence. */
 function isPluralName(sentence: TaggedWords, at: number): boolean {
   return at === 0 && sentence.tags[0] === "NNP" && hasWord(sentence, 0, /[^s]s$/);
 }
 
-/** "The two dates …", where "Sales contract." alone would be a heading. */
+/** "The two dates …", unlike the heading "Sales contract." */
 function startsWithDeterminer(sentence: TaggedWords, end: number): boolean {
   for (let at = end; at >= 0; at--) {
     if (hasTag(sentence, at, /^(?:DT|PRP\$)$/)) return true;
@@ -167,7 +165,7 @@ function startsWithDeterminer(sentence: TaggedWords, end: number): boolean {
   return false;
 }
 
-/** "The trial proceeds on Monday.", "If time permits, …": a subject of one that begins its clause. */
+/** "The trial proceeds on Monday.", "If time permits, …" */
 function isFirstSubject(sentence: TaggedWords, end: number): boolean {
   const { tags } = sentence;
   if (!hasTagOrEnds(sentence, end + 2, /^(?:[.,:]|IN|RB|TO)$/) || isInList(sentence, end + 1)) return false;
@@ -178,29 +176,24 @@ function isFirstSubject(sentence: TaggedWords, end: number): boolean {
     : hasWord(sentence, at, BEFORE_CLAUSE);
 }
 
-/** "If class projects, tests and homework pile up, …": a list, and the end of its clause after it. */
+/** "If class projects, tests and homework pile up, …" */
 function isInList(sentence: TaggedWords, at: number): boolean {
   if (sentence.tags[at + 1] !== "," || !hasTag(sentence, at + 2, /^NNS?$/)) return false;
   return hasTag(sentence, at + 3, /^(?:CC|,)$/) && sentence.tags.indexOf(",", at + 4) > 0;
 }
 
-/** A word that may be verb or noun, in its sentence. */
 interface Doubtful {
   readonly sentence: TaggedWords;
   readonly at: number;
-  /** The tagger's. */
   readonly tag: string;
-  /** Whether it ends as plurals and the third person do. */
   readonly hasS: boolean;
   readonly isVerbElse: boolean;
 }
 
-/** What the tagger made of a word: a verb; else something with an s; else the rest. */
 type Taken = "verb" | "with s" | "other";
 
 interface Rule {
   readonly example: string;
-  /** Any, unless told. */
   readonly taken?: Taken;
   readonly fits: (word: Doubtful) => boolean;
   readonly tag: (word: Doubtful) => string;
@@ -209,7 +202,6 @@ interface Rule {
 const noun = ({ hasS }: Doubtful): string => (hasS ? "NNS" : "NN");
 const isModifier = ({ tag }: Doubtful): boolean => tag === "JJ" || tag === "RB";
 
-/** The first rule that fits decides. */
 const RULES: readonly Rule[] = [
   {
     example: "We met at the close.",
@@ -286,10 +278,10 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * The part of speech of a word that may be verb or noun, where the words around leave no doubt; else the tagger's own.
- * The tagger knows most; what it gets wrong are chiefly verbs whose noun is more frequent ("Parents object when …").
+ * Returns the tag of a word that may be verb or noun, if the context leaves no doubt; else the tagger's. The tagger
+ * mostly misses verbs whose noun is more frequent ("Parents object when …").
  *
- * @param isVerbElse whether the dictionary reads the word as a verb wherever it is no noun ("insert", "convert")
+ * @param isVerbElse whether the dictionary reads the word as a verb unless it is a noun ("insert", "convert")
  */
 export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolean): string {
   const tag = sentence.tags[at] ?? "NN";

@@ -1,5 +1,5 @@
 import { wordSet } from "../characters.ts";
-/** The words of a sentence in small letters with straight apostrophes, and their parts of speech (Penn Treebank). */
+/** Words in lower case with straight apostrophes, and their Penn Treebank tags. */
 export interface TaggedWords {
   readonly words: readonly string[];
   readonly tags: readonly string[];
@@ -10,9 +10,8 @@ const BEFORE_BARE_VERB = wordSet("cannot gonna please");
 const DO = wordSet("do does did");
 const HAVE = wordSet("have has had having 've");
 const BE = wordSet("am is are was were be been being 'm 're get gets got getting gotten");
-/** Verbs whose object does something: "let me read". */
+/** "let me read". */
 const CAUSES = wordSet("let make makes made help helps helped hear heard watch watched");
-/** What may stand between an auxiliary and its verb besides adverbs. */
 const BETWEEN = wordSet("n't not all both each just never ever already");
 const SUBJECTS = wordSet(
   "anyone anybody everyone everybody someone somebody nobody nothing anything everything something",
@@ -24,7 +23,7 @@ const CLAUSE_EDGE = /^(?:[,.:;]|-LRB-|-RRB-|WRB|WP|WDT)$/;
 const SUBORDINATES = wordSet("that because if while although since though unless until as");
 const MAX_SUBJECT_WORDS = 4;
 
-/** Whether a bare verb is due at a place: after "to", an auxiliary, "please", or an auxiliary and its subject. */
+/** Returns whether a bare verb is expected: after "to", "please", an auxiliary, or an auxiliary and its subject. */
 export function isInfinitive(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   const before = beforeAdverbs(sentence, at);
@@ -39,7 +38,7 @@ export function isInfinitive(sentence: TaggedWords, at: number): boolean {
   return auxiliaryOf(sentence, before, (auxiliary) => MODALS.has(auxiliary) || DO.has(auxiliary));
 }
 
-/** Whether a participle is due: after "have", its subject or adverbs between. */
+/** Returns whether a participle is expected: after "have", possibly with a subject or adverbs between. */
 export function isPerfect(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   const before = beforeAdverbs(sentence, at);
@@ -51,12 +50,11 @@ export function isPerfect(sentence: TaggedWords, at: number): boolean {
   return auxiliaryOf(sentence, before, (auxiliary) => HAVE.has(auxiliary));
 }
 
-/** Whether a form of "be" or "get" stands before a place, but for adverbs. */
 export function isPassive(sentence: TaggedWords, at: number): boolean {
   return BE.has(sentence.words[beforeAdverbs(sentence, at)] ?? "");
 }
 
-/** Whether the clause around a place has a finite verb elsewhere. */
+/** Returns whether the clause has another finite verb. */
 export function hasOtherVerb({ words, tags }: TaggedWords, at: number): boolean {
   const isEdge = (i: number): boolean =>
     CLAUSE_EDGE.test(tags[i] ?? "") || SUBORDINATES.has(words[i] ?? "") || words[i] === "—";
@@ -71,29 +69,27 @@ export function isVerb(tag: string | undefined): boolean {
   return tag?.startsWith("VB") === true;
 }
 
-/** Whether a pattern fits the tag at a place; before and behind the sentence none does. */
 export function hasTag({ tags }: TaggedWords, at: number, pattern: RegExp): boolean {
   return pattern.test(tags[at] ?? "");
 }
 
-/** The same, where the end of the sentence is as good as a full stop. */
+/** Like {@link hasTag}, with the end of the sentence as a full stop. */
 export function hasTagOrEnds({ tags }: TaggedWords, at: number, pattern: RegExp): boolean {
   return pattern.test(tags[at] ?? ".");
 }
 
-/** Whether a pattern fits the word at a place. */
 export function hasWord({ words }: TaggedWords, at: number, pattern: RegExp): boolean {
   return pattern.test(words[at] ?? "");
 }
 
-/** The nearest place before that holds neither an adverb nor "not". */
+/** Skips adverbs and "not" to the left. */
 function beforeAdverbs({ words, tags }: TaggedWords, at: number): number {
   let before = at - 1;
   while (before >= 0 && (tags[before] === "RB" || BETWEEN.has(words[before] ?? ""))) before--;
   return before;
 }
 
-/** Whether a subject ends at a place that stands after its auxiliary: "would anyone", "did the old lady". */
+/** Returns whether an inverted subject ends here: "would anyone", "did the old lady". */
 function auxiliaryOf(
   { words, tags }: TaggedWords,
   end: number,
@@ -109,7 +105,6 @@ function auxiliaryOf(
   return start < end && auxiliaryAt(start) && opens({ words, tags }, start);
 }
 
-/** Whether a question may begin at a place. */
 function opens({ words, tags }: TaggedWords, at: number): boolean {
   if (at <= 0) return at === 0;
   const before = words[at] === "n't" ? at - 2 : at - 1;

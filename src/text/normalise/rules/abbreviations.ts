@@ -12,7 +12,7 @@ import {
   withRanges,
 } from "../rule.ts";
 
-/** Abbreviations that the voice's own list lacks. */
+/** Abbreviations missing from the voice's list. */
 const MORE = wordMap(
   "dept. department,Brig. Brigadier,Op. Opus,op. opus,Pt. Part,Dist. District,Gr. Grade,Pl. Place," +
     "Ct. Court,Sq. Square,Expy. Expressway,Rte. Route,Rm. Room,Fl. Floor,Tel. Telephone,tel. telephone," +
@@ -31,13 +31,13 @@ const MORE = wordMap(
     "univ. university,corp. corporation,assoc. associate,mfr. manufacturer,reqd. required,wkly. weekly," +
     "gov't government,int'l international,nat'l national,ass'n association",
 );
-/** The same at the beginning of a sentence, of a line or of a label. */
+/** Capitalised forms, for the beginning of a sentence, line or label. */
 const CAPITALISED = [...MORE].flatMap(([key, words]): (readonly [string, string])[] =>
   /^[a-z]{2}/u.test(key) && words !== "featuring" && !/^(?:doctor|medium|small|large)$/u.test(words)
     ? [[capitalise(key), capitalise(words)]]
     : [],
 );
-/** Those that are written without a stop too. */
+/** Abbreviations that are also written without a stop. */
 const WITHOUT = wordMap(
   "Fwd Forward,FWD Forward,FW Forward,Fw Forward,YoY year over year,QoQ quarter over quarter," +
     "MoM month over month,attn attention,Attn Attention,ATTN Attention,qty quantity,Qty Quantity," +
@@ -46,11 +46,11 @@ const WITHOUT = wordMap(
     "Dept Department,govt government,Govt Government,mgmt management,Mgmt Management,pls please," +
     "Pls Please,thx thanks,Thx Thanks",
 );
-/** Those of small letters only, which a token may begin with all the same. */
+/** Lower-case abbreviations, which may begin a token. */
 export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT]
   .map(([key]) => key)
   .filter((key) => /^[a-z']+$/u.test(key));
-/** What has to stand behind or before an abbreviation that is a word too. */
+/** Context required by an abbreviation that is also a word. */
 interface Neighbours {
   readonly after?: RegExp;
   readonly before?: RegExp;
@@ -84,13 +84,12 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Sq.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
 ]);
 const NAME_AFTER = withRanges(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
-/** "Gen Z" and its like are no generals. */
 const GENERATION = withRanges(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
 const TITLE = withRanges(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
-/** Only these titles are ones without a stop too. */
+/** Titles that are also written without a stop. */
 const WITHOUT_STOP = wordSet("Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl");
 
-/** Titles and abbreviations, in full. Streets and doctors are told apart before this. */
+/** Expands titles and abbreviations. The rules for streets come before. */
 export function abbreviations(tables: NormaliserTables): TokenRule {
   const full = new Map([
     ...tables.abbreviations,
@@ -99,7 +98,7 @@ export function abbreviations(tables: NormaliserTables): TokenRule {
     ...WITHOUT,
     ["Sen.", "Senator"] as const,
   ]);
-  // What is two words ("et al.") is read as those.
+  // "et al." is handled as its two words.
   const keys = [...full.keys()].filter((key) => !key.includes(" "));
   const withStop = withRanges(new RegExp(alternatives(keys.filter((key) => key.endsWith("."))), "uy"));
   const without = withRanges(
@@ -133,7 +132,7 @@ export function abbreviations(tables: NormaliserTables): TokenRule {
   };
 }
 
-/** "docs/b/c": a slash before or behind as well. */
+/** "docs/b/c" */
 function isInPath(key: string, text: string, at: number): boolean {
   return key.includes("/") && (text.charAt(at - 1) === "/" || text.charAt(at + key.length) === "/");
 }

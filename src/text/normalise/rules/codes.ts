@@ -17,14 +17,14 @@ import { UNITS } from "./units.ts";
 
 const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$";
 const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
-/** After these, three digits or more are said one by one. */
+/** After these, three or more digits are read one by one. */
 const SECRET = withRanges(
   new RegExp(
     `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
     "iu",
   ),
 );
-/** After these, four digits or more are. */
+/** After these, four or more digits are. */
 const REFERENCE = withRanges(
   new RegExp(
     "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
@@ -32,13 +32,13 @@ const REFERENCE = withRanges(
     "iu",
   ),
 );
-/** After these, digits are a name: a room, a road, a flight. */
+/** Nouns after which a number is a name. */
 const BY_NUMBER =
   "flights? rooms? suite apartment apt\\.? bus buses routes? highway hwy\\.? interstate extension " +
   "ext\\.? gate boeing airbus channel error errors http status unit train exit locker studio model " +
   "ward office bay lot stall desk lane line";
 const NAMED = new RegExp(`\\b${oneOf(BY_NUMBER)}(?: (?:number|no\\.|code))?[ #:]*(?:[A-Z]{2} ?)?$`, "iu");
-/** "SR 520", "401k", "a 502 error": three digits that are a name by what stands beside them. */
+/** "SR 520", "401k", "a 502 error". */
 const ROAD_NUMBER = /\b(?:SR|CR|FM) $/u;
 const AIRLINE =
   /\b(?:A[ACFSYIZ]|DL|UA|WN|B[6A]|NK|F9|HA|L[HXO]|KL|EK|EY|QR|QF|NZ|SQ|CX|JL|NH|KE|OZ|TK|IB|T[PGK]|SK|V[SAY]|EI|U2|FR|WS|LA|CM|AV|ET|MS|SA) $/u;
@@ -50,7 +50,7 @@ const NAMED_AFTER = /^(?:\(?k\)?(?![\p{L}\p{N}])|\([a-z]\)| (?:errors?|status|re
 const CALLED =
   /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
 const TEXTED = withRanges(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
-/** Numbers that are called in need, and for help. */
+/** Emergency and service numbers. */
 const SERVICES = /^(?:[2-9]11|112|999|988|000|110|119|101)$/;
 
 const FUND = withRanges(/40([13])\(?([kb])\)?(?![\p{L}\p{N}])/uy);
@@ -63,7 +63,7 @@ const HYPHENATED = pattern("\\d{1,7}(?:-\\d{1,7}){2,6}(?!-)");
 const JOINED = pattern("\\d{1,7}-\\d{1,7}(?!-)");
 const MAX_COUNTED_DIGITS = 7;
 
-/** Digits in groups: cards, ISBNs, numbers of insurance; "738 204" after "code"; "60 000" is a number. */
+/** Cards, ISBNs, insurance numbers, "738 204" after "code"; "60 000" is a number. */
 export const groupedDigits: TokenRule = (text, at) => {
   const card = matchAt(CARD, text, at);
   if (card !== null) return spoken(card, grouped(card[0]));
@@ -79,7 +79,7 @@ export const groupedDigits: TokenRule = (text, at) => {
   return spoken(thousands, cardinalWords(thousands[0].replaceAll(" ", "")));
 };
 
-/** Whole digits that are a code or a name and no count: what stands before says so, or a zero in front. */
+/** Digits that are a code or a name, by the words before or a leading zero. */
 export const codeDigits: TokenRule = (text, at) => {
   const fund = matchAt(FUND, text, at);
   if (fund !== null) return spoken(fund, `four oh ${fund[1]} ${fund[2]?.toUpperCase()}`);
@@ -99,11 +99,11 @@ export const military: TokenRule = (text, at) => {
   return match === null ? null : spoken(match, `${militaryTime(match[1] ?? "")} hours`);
 };
 
-/** Numbers with commas that part no thousands: the groups behind are not all of three digits. */
+/** Commas that do not separate thousands. */
 const LISTED = withRanges(
   /(?!\d{1,3}(?:,\d{3})+(?![\d,]))\d{1,3}(?:,\d{1,3}){1,12}(?![\p{L}\p{N}_%°]|[.,:/-]\d)/uy,
 );
-/** "0,5": nothing is counted from nought, so that the comma is Europe's point. */
+/** "0,5": a European decimal comma. */
 const BELOW_ONE = withRanges(/0,(\d{1,6})(?![\p{L}\p{N}_]|[.,]\d)/uy);
 /** "1,2 and 3" → "1, 2 and 3"; "0,5" → "zero point five". */
 export const listed: TokenRule = (text, at) => {
@@ -139,7 +139,6 @@ function isNamed(text: string, at: number): boolean {
   return NAMED.test(before(text, at)) || ROAD_NUMBER.test(before(text, at));
 }
 
-/** Digit by digit, with a short rest between groups. */
 function grouped(groups: string): string {
   return groups
     .split(/\D/u)
@@ -153,27 +152,26 @@ function militaryTime(digits: string): string {
   return `${first} ${minute === "00" ? "hundred" : minute.startsWith("0") ? digitWords(minute, "oh") : cardinalWords(minute)}`;
 }
 
-/** American numbers, with or without country and area: 1-800-555-0126, (206) 555-0142, 312.555.0168, 555-1234. */
+/** 1-800-555-0126, (206) 555-0142, 312.555.0168, 555-1234. */
 const AMERICAN = pattern(
   "(?:\\+?1[-. ])?\\(\\d{3}\\)[-. ]?\\d{3}[-. ]\\d{4}|(?:\\+?1[-. ])?\\d{3}([-.])\\d{3}\\1\\d{4}|" +
     "(?:\\+?1 )?\\d{3} \\d{3}[ -]\\d{4}|\\d{3}-\\d{4}",
 );
-/** International ones begin with a plus: +44 20 7946 0862. */
+/** +44 20 7946 0862. */
 const INTERNATIONAL = pattern("\\+\\d{1,3}(?:[-. ]?\\(?\\d{1,11}\\)?){1,6}");
-/** With a zero in front, as at home in Europe: 0800 123 4567. */
+/** 0800 123 4567. */
 const NATIONAL = pattern("0\\d{1,4}(?:[ /-]\\d{2,8}){1,5}");
 const MIN_DIGITS = 7;
 
-/** "1-800-FLOWERS" */
 const WITH_WORD = withRanges(/(1-)?([89]\d{2})-([A-Z]{2,9}(?:-[A-Z]{2,9}){0,2})(?![\p{L}\p{N}_]|-\p{N})/uy);
 
-/** A number whose last digits are a word: "one eight hundred, flowers". */
+/** "1-800-FLOWERS" → "one eight hundred, flowers". */
 export const phoneWord = patternRule(WITH_WORD, ([, country, area = "", word = ""]) => {
   const words = word.toLowerCase().replaceAll("-", " ");
   return `${country === undefined ? "" : "one "}${nameWords(area)} ${words}`;
 });
 
-/** Telephone numbers, digit by digit with a rest between their groups. */
+/** Telephone numbers, digit by digit with pauses between groups. */
 export const phone: TokenRule = (text, at) => {
   const match =
     matchAt(AMERICAN, text, at) ?? matchAt(INTERNATIONAL, text, at) ?? matchAt(NATIONAL, text, at);
@@ -187,14 +185,14 @@ export const phone: TokenRule = (text, at) => {
   return { words: match[0].startsWith("+") ? `plus ${words}` : words, end };
 };
 
-/** Letters among digits: "7K2M9P", the plate "8ABC123". */
+/** "7K2M9P", the plate "8ABC123". */
 const MIXED = withRanges(
   /(?=[A-Z\d]{5,12}(?![\p{L}\p{N}_]))[A-Z]{0,4}\d{1,4}(?:[A-Z]{1,4}\d{1,4}){1,5}[A-Z]{0,4}(?![\p{L}\p{N}_-])/uy,
 );
 const STARTS_AND_ENDS_IN_LETTERS = /^[A-Z]+\d+[A-Z]+$/u;
-/** A quarter, a video's lines and rate. */
+/** Quarters, video resolutions and frame rates. */
 const NO_CODE = /(?:19|20)\d{2}[QHW]|^\d{3,4}[PI]\d|^\d+X\d+$/u;
-/** "1ST", "22ND" in capitals. */
+/** "1ST", "22ND". */
 const ORDINAL = withRanges(
   /(\d{0,3}(?:(?<!1)1(?=ST)|(?<!1)2(?=ND)|(?<!1)3(?=RD)|\d(?=TH)))(?:ST|ND|RD|TH)(?![\p{L}\p{N}_])/uy,
 );
@@ -204,10 +202,10 @@ const NO_INITIALS = /^(?:ST|ND|RD|TH|AM|PM|BC|AD|BCE|CE|HRS?|LBS?|FT|KM|KG|MIN|S
 const RUNWAY = withRanges(/(\d{1,2})([LRC])(?![\p{L}\p{N}])/uy);
 const RUNWAY_BEFORE = /\b(?:[Rr]unways?|RWY)\b[^.]{0,20}$/u;
 const SIDES = wordMap("L left,R right,C center");
-/** "q4-6h", as on prescriptions. */
+/** "q4-6h" on prescriptions. */
 const EVERY = withRanges(/[qQ](\d{1,2})(?:[-–](\d{1,2}))? ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 
-/** Codes of letters and digits one by one: "7K2M9P"; initials behind a number: "2FA" → "two F A". */
+/** "7K2M9P" letter by letter; "2FA" → "two F A". */
 export const letterCode: TokenRule = (text, at) => {
   const ordinal = matchAt(ORDINAL, text, at);
   if (ordinal !== null) return spoken(ordinal, ordinalWords(ordinal[1] ?? ""));
@@ -230,13 +228,13 @@ export const letterCode: TokenRule = (text, at) => {
 };
 
 const END = "(?![\\p{L}\\p{N}_])";
-/** "#FF5733": six hexadecimal digits that are neither a number nor a word. */
+/** "#FF5733", but no plain number or word. */
 export const COLOR = /^#(?=[\da-f]{0,5}\d)(?=\d{0,5}[a-f])[\da-f]{6}$/iu;
 const COLOR_HERE = withRanges(new RegExp(`#(?=[\\da-f]{0,5}\\d)(?=\\d{0,5}[a-f])([\\da-f]{6})${END}`, "iuy"));
 const PREFIXED = withRanges(new RegExp(`0[xX]([\\da-fA-F]{1,16})${END}`, "uy"));
 const UUID = withRanges(new RegExp(`[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}${END}`, "uy"));
 const MAC = withRanges(new RegExp(`[\\dA-Fa-f]{2}([:-])[\\dA-Fa-f]{2}(?:\\1[\\dA-Fa-f]{2}){4}${END}`, "uy"));
-/** A short or long hash: letters and digits, each kind twice at least by turns. */
+/** A hash of letters and digits that alternate at least twice. */
 const HASH = withRanges(
   new RegExp(
     `(?=[a-f]{0,6}\\d{1,6}[a-f]{1,6}\\d|\\d{0,6}[a-f]{1,6}\\d{1,6}[a-f]|\\d{1,6}[a-f]{2,6}\\d{2})[\\da-f]{7,64}${END}`,
@@ -244,12 +242,12 @@ const HASH = withRanges(
   ),
 );
 
-/** Numbers of parcels and cars: letters and digits too many for a word. */
+/** Parcel and vehicle numbers. */
 const SERIAL = withRanges(
   new RegExp(`(?=[A-Z]{0,10}\\d)(?=\\d{0,20}[A-Z])(?=\\D{0,8}\\d\\D{0,8}\\d)[A-Z\\d]{11,40}${END}`, "uy"),
 );
 
-/** Hexadecimal numbers and what is written in them, sign by sign: "0x7B", "#FF5733", hashes, identifiers, MACs. */
+/** "0x7B", "#FF5733", hashes, UUIDs, MAC addresses. */
 export const hexadecimal: TokenRule = (text, at) => firstMatch(HEXADECIMALS, text, at);
 
 const HEXADECIMALS: readonly TokenRule[] = [

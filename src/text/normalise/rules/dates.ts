@@ -17,13 +17,13 @@ import {
 const MONTH_NAMES =
   "January February March April May June July August September October November December".split(" ");
 
-/** Months as they are written short, with a stop or without; May is not. */
+/** Short months, with or without a stop. May has no short form. */
 export const SHORT_MONTHS: readonly string[] = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split(" ");
 
-/** A month in full or short, as the source of a pattern; "Mar." may have a stop. */
+/** Pattern source of a month in full or short. */
 export const MONTH = `(?:${MONTH_NAMES.join("|")}|(?:${SHORT_MONTHS.join("|")})\\b\\.?)`;
 
-/** The name of month 1 to 12. */
+/** @param month 1 to 12 */
 export function monthName(month: number): string | undefined {
   return MONTH_NAMES[month - 1];
 }
@@ -43,19 +43,17 @@ const DAYS = wordMap(
     "Fri Friday,Sat Saturday,Sun Sunday",
 );
 
-/** Days of the week as they are written short. */
 export const SHORT_DAYS: readonly string[] = [...DAYS.keys()];
 
-/** A day of the week in full or short, as the source of a pattern. */
+/** Pattern source of a day of the week in full or short. */
 export const DAY = `(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|(?:${SHORT_DAYS.join("|")})\\b)`;
 
-/** "Tues" → "Tuesday"; undefined for anything that is not short for a day. */
+/** "Tues" → "Tuesday". */
 export function dayOf(written: string): string | undefined {
   return DAYS.get(written);
 }
 
 const ISO = pattern("(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?!\\2\\d)");
-/** "2024-03-15T10:00:00Z" */
 const STAMP = withRanges(
   /(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d)(?::[0-5]\d(?:\.\d{1,6})?)?(Z|[-+]\d{2}:\d{2})?(?![\p{L}\p{N}_])/uy,
 );
@@ -73,7 +71,7 @@ const MEETS =
   /\b(?:met|meet|saw|see|asked|ask|told|tell|call|called|thank|thanked|love|loved|married|dear|with|and|for) $/iu;
 const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern(SHORT_DAYS.join("|"));
-/** After these, 3/8 is a day; by itself it is a fraction. */
+/** After these, 3/8 is a date rather than a fraction. */
 const BEFORE_A_DATE = withRanges(
   new RegExp(
     `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|ships|shipped|ship|arrives|arriving|expires?|expired|begins?|starts?|ends?|opens|closes|delivered|renews|renewed|departs|booked for|scheduled for|moved to|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
@@ -82,7 +80,7 @@ const BEFORE_A_DATE = withRanges(
 );
 const AT_HOUR = /^ (?:at (?:\d|noon|midnight)|@)/u;
 const LIST = "(?:,? (?:and|or|to|through|thru|&) | ?[-–—] ?|, )";
-/** A day beside another that can be nothing else: in "12/25 and 1/1" both are. */
+/** "12/25 and 1/1": the unambiguous date decides for both. */
 const DATE_LISTED_BEFORE = new RegExp(`(?<![\\d/])(\\d{1,2})/(\\d{1,2})${LIST}$`, "u");
 const DATE_LISTED_AFTER = new RegExp(`^${LIST}(\\d{1,2})/(\\d{1,2})(?![/\\d])`, "u");
 const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
@@ -94,23 +92,23 @@ const CHANGED_BY = new RegExp(
   `\\b(?:${oneOf(CHANGES)}|drop(?! off)\\w{0,4}|(?:is|are|was|were|be|been) (?:up|down))\\b[^.!?,;]{0,30} by $`,
   "iu",
 );
-/** What there can be a part of. */
+/** Nouns that a fraction may precede. */
 const DIVISIBLE =
   "percent\\w{0,6} points? tablets? pills? inch cups? miles? hours? minutes? seconds? teaspoons? " +
   "tablespoons? tsp tbsp pounds? lb oz ounces? acres? turns? dose days? weeks? months? years? " +
   "blocks? pages? pints? quarts? way marks? dollars? cents? gallons? liters? size votes? majority " +
   "scale speed strength power price off share interest ownership stake";
 export const PART_NEXT = new RegExp(`^[- ]${oneOf(DIVISIBLE)}\\b`, "u");
-/** Where one reckons, a number with a slash is a fraction. */
+/** In calculations a number with a slash is a fraction. */
 const RECKONING =
   /(?:\b(?:divid(?:e|ed|ing)|multipl(?:y|ied|ying)|times|add(?:ed|ing)?|subtract(?:ed|ing)?|simplif(?:y|ied)|convert|reduce|fractions?|product|sum|plus|minus|odds|ratio)\b[^.!?]{0,40}|[+*×÷=<>] )$/iu;
-/** "got 11/12 right", "won 10/12 games": so many of so many. */
+/** "got 11/12 right", "won 10/12 games" */
 export const SCORED =
   /\b(?:got|get|gets|scor(?:e|es|ed|ing)|answer(?:s|ed)?|won|win|wins|lost|miss(?:ed|es)?|solved?|guess(?:ed)?|earned|pass(?:ed)?|correct on|made) $/iu;
 const SCORE_NEXT = withRanges(
   /^ (?:right|correct(?:ly)?|wrong|so far|on the|in the (?:quiz|test|exam)|(?!(?:this|as|was|is|has)\b)\p{Ll}+s\b)/u,
 );
-/** What versions of are named together: "Windows 10/11". */
+/** "Windows 10/11" */
 const VERSIONS_BEFORE =
   /\b(?:Windows|Win|iOS|iPadOS|macOS|Android|Ubuntu|Debian|Python|Java|iPhone|Galaxy|Pixel|versions?|types?|sizes?|chapters|grades|classes|levels|numbers|rooms|channels?) $/u;
 const CALENDAR_BEFORE = withRanges(
@@ -129,7 +127,7 @@ const SHORT_YEAR = withRanges(/['‘’]0(\d)(?!\d|\p{L})/uy);
 /** Short days that are also words or names. */
 const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
 
-/** Dates in digits: 2022-08-14, 10/24/2022, 28.02.2022, and 3/8 where a date is due. */
+/** 2022-08-14, 10/24/2022, 28.02.2022, and 3/8 where a date is expected. */
 export const numericDate: TokenRule = (text, at) => {
   const stamp = matchAt(STAMP, text, at);
   if (stamp !== null) {
@@ -163,7 +161,7 @@ export const numericDate: TokenRule = (text, at) => {
   )
     return null;
   if (isUnsure(month, day) && isAmount(earlier, after(text, end))) return null;
-  // "8 1/11 miles": some of what comes behind.
+  // "8 1/11 miles"
   if (/\d $/u.test(earlier) && PART_NEXT.test(after(text, end))) return null;
   if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
     return null;
@@ -174,17 +172,17 @@ export const numericDate: TokenRule = (text, at) => {
   return { words: `${lower.words} to ${upper.words}`, end: upper.end };
 };
 
-/** "cut it by 1/2", "by 1/4 percent": how much something changes, or of what. */
+/** "cut it by 1/2", "by 1/4 percent" */
 function isAmount(earlier: string, rest: string): boolean {
   return PART_NEXT.test(rest) || (CHANGED_BY.test(earlier) && !AT_HOUR.test(rest));
 }
 
-/** Whether a day in digits may as well be a fraction, or a pair of numbers. */
+/** Returns whether a date may also be a fraction or a pair. */
 function isUnsure(month: number, day: number): boolean {
   return (month < day && day <= 10) || month === day;
 }
 
-/** Whether a day that is none but a day stands beside in a list or a range. */
+/** Returns whether an unambiguous date is next to this one in a list or range. */
 function isListed(text: string, at: number, end: number): boolean {
   const beside = [DATE_LISTED_BEFORE.exec(before(text, at)), DATE_LISTED_AFTER.exec(after(text, end))];
   return beside.some((match) => {
@@ -226,7 +224,7 @@ export const dayMonth: TokenRule = (text, at) => {
   return { words, end: month.endsWith(".") ? endAfterStop(text, end - 1) : end };
 };
 
-/** "Nov. 28", "June 28–July 4", "May 6-8", and a short month by itself. */
+/** "Nov. 28", "June 28–July 4", "May 6-8", "Nov." */
 export const monthDay: TokenRule = (text, at) => {
   const match = matchAt(MONTH_DAY, text, at);
   if (match !== null) {
@@ -251,14 +249,14 @@ export const monthDay: TokenRule = (text, at) => {
   return { words: monthOf(short[0]), end: endAfterStop(text, at + short[0].length - 1) };
 };
 
-/** "I met Jan.": a name, where a verb stands before and nothing follows that a month would have. */
+/** "I met Jan." */
 function isJan(text: string, at: number, written: string): boolean {
   return (
     written === "Jan." && MEETS.test(before(text, at)) && /^(?:["”’)]*$| \p{Lu})/u.test(after(text, at + 4))
   );
 }
 
-/** "Tue" → "Tuesday"; "Sat" and "Sun" among days and dates only. */
+/** "Tue" → "Tuesday"; "Sat" and "Sun" only next to days and dates. */
 export const weekday: TokenRule = (text, at) => {
   const match = matchAt(SHORT_DAY, text, at);
   const day = match === null ? undefined : dayOf(match[0]);

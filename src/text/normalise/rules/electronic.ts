@@ -9,7 +9,7 @@ const DOMAINS =
   "com|org|net|edu|gov|mil|int|io|co|uk|de|fr|es|it|nl|ch|at|eu|ie|info|biz|us|ca|au|nz|jp|in|tv|me|ly|ai|app|dev|xyz|gg|cloud|" +
   "tech|shop|blog|news|museum|be|gl|fm|ac|to|cc|im|fi|se|no|dk|pl|pt|br|mx|kr|ru|cn|za|gr|sg|hk|tw|ph|" +
   "page|site|online|store|live|link|club|space|world|life|email|media|pro";
-/** Endings that are words too, so that a missing space after a full stop makes no address ("tell.me"). */
+/** Domains that are also words, as in "tell.me" with a space missing. */
 const ALSO_WORDS =
   /^[^.]+\.(?:me|us|co|de|ca|au|ly|fr|in|it|at|es|int|news|shop|blog|app|cloud|museum|tech|be|to|no|im|page|site|online|store|live|link|club|space|world|life|email|media|pro)$/i;
 const SAID = wordMap(
@@ -34,7 +34,7 @@ const HASHTAG = withRanges(/^#[\p{L}_][\p{L}\p{N}_]{0,80}$/u);
 const DOTFILE = withRanges(/^\.[A-Za-z][\p{L}\p{N}_-]{1,30}$/u);
 const PIECE = withRanges(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu);
 
-/** Web and mail addresses, files and paths, @names and #tags, where a run of non-spaces begins. */
+/** Web and mail addresses, files, paths, @names and #tags. */
 export function electronicRule(isListed: IsListed): TokenRule {
   const label = (piece: string): string => identifierWords(piece, isListed);
   return (text, at) => {
@@ -47,7 +47,7 @@ export function electronicRule(isListed: IsListed): TokenRule {
   };
 }
 
-/** How a piece between the signs of an address or path is said. */
+/** Reads a piece between the signs of an address. */
 type Label = (piece: string) => string;
 
 function wordsOf(run: string, label: Label): string | null {
@@ -64,7 +64,7 @@ function wordsOf(run: string, label: Label): string | null {
   return HASHTAG.test(run) && !COLOR.test(run) ? `hashtag ${identifierWords(run.slice(1))}` : null;
 }
 
-/** A host with its port and path; "www" letter by letter, "localhost" in two words. */
+/** "www" is spelled, "localhost" is two words. */
 function address(written: string, label: Label): string {
   const bare = written
     .replace(/\/$/u, "")
@@ -86,7 +86,7 @@ function file(run: string, label: Label): string {
   return `${signBySign(run.slice(0, dot), label)} dot ${fileEnding(run.slice(dot + 1)) ?? ""}`;
 }
 
-/** A single letter ends a file's name only where the name is one: "main.c", but not "D.C". */
+/** "main.c", but not "D.C". */
 function hasEnding(run: string): boolean {
   const ending = endingOf(run);
   const isSmall = ending === ending.toLowerCase();
@@ -108,7 +108,7 @@ const DOTTED = withRanges(
   /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5})|(?<=\d(?:\.\d{1,3}){3})\/(\d{1,2}))?(?![\p{L}\p{N}_]|\.\d)/uy,
 );
 const LONE = withRanges(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
-/** What has versions. A number with a point after one of these is one. */
+/** Software, hardware and nouns that have versions. */
 const VERSIONED =
   "versions? release ver\\.? build update firmware kernel python node(?:\\.js)? npm java php ruby " +
   "perl go golang rust swift kotlin scala typescript react angular vue django flask rails laravel " +
@@ -119,7 +119,7 @@ const VERSIONED =
 const HAS_VERSIONS = new RegExp(`\\b${oneOf(VERSIONED)} $`, "iu");
 const NO_NUMBER: ReadonlySet<string> = new Set(["a", "b", "rc"]);
 
-/** "192.168.4.28" → "one ninety two dot …", "v4.20" → "V four point twenty", "Python 3.10", "128.0.3". */
+/** "192.168.4.28", "v4.20" → "V four point twenty", "Python 3.10", "128.0.3". */
 export const version: TokenRule = (text, at) => {
   const lone = matchAt(LONE, text, at);
   if (lone !== null) return spoken(lone, `V ${cardinalWords(lone[1] ?? "")}`);
@@ -147,7 +147,7 @@ export const version: TokenRule = (text, at) => {
   return { words: `${letter === undefined ? "" : "V "}${said}${after}${counted}`, end };
 };
 
-/** One part: "10" → "ten", "04" → "oh four", "192" → "one ninety two", "0" → "zero". */
+/** "10" → "ten", "04" → "oh four", "192" → "one ninety two", "0" → "zero". */
 function octet(digits: string): string {
   if (digits.length > 1 && digits.startsWith("0")) return digitWords(digits, "oh");
   return digits.length > 3 ? digitWords(digits) : nameWords(digits);

@@ -5,23 +5,23 @@ import { spelled } from "./identifiers.ts";
 const ELEMENT =
   "(?:He|Li|Be|Ne|Na|Mg|Al|Si|Cl|Ar|Ca|Sc|Ti|Cr|Mn|Fe|Co|Ni|Cu|Zn|Ga|Ge|As|Se|Br|Kr|Rb|Sr|Zr|Mo|Pd|Ag|Cd|Sn|Sb|Xe|Cs|Ba|Pt|Au|Hg|Pb|Bi|Ra|[HBCNOFPSKVIWU])";
 const COUNT = "(?:\\d{1,3}|[₀-₉]{1,3})";
-/** Elements with a count somewhere: "H2SO4", "CO₂", "C6H12O6". */
+/** "H2SO4", "CO₂", "C6H12O6". */
 const COUNTED = withRanges(
   new RegExp(
     `(?=[A-Z\\d]{0,8}(?:[CHNO]|[a-z]))(?:${ELEMENT}){1,5}${COUNT}(?:${ELEMENT}{1,4}${COUNT}?){0,6}(?![\\p{L}\\p{N}_-])`,
     "uy",
   ),
 );
-/** Salts and bases without a count: "NaCl", "KOH". */
+/** "NaCl", "KOH". */
 const UNCOUNTED = withRanges(
   /(?:(?:Na|Li|Ca|Mg|Zn|Fe|Cu|Ag|Al|Ti|Si|Mn|Pb|Ba)(?:Cl|Br|OH|O|F|S)|(?:H|K)(?:Cl|Br)|KOH)(?![\p{L}\p{N}_])/uy,
 );
-/** A gas where one may be meant; a company or a state is written so too. */
+/** Also a company or a state. */
 const GAS = withRanges(/CO(?![\p{L}\p{N}_'’.-])/uy);
 const PARTS = withRanges(/[A-Z][a-z]?|\d{1,3}|[₀-₉]{1,3}/gu);
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
-/** Chemical formulas, letter by letter with their counts: "CO2" → "C O two". */
+/** "CO2" → "C O two". */
 export const formula: TokenRule = (text, at) => {
   const match =
     matchAt(COUNTED, text, at) ??
@@ -33,7 +33,7 @@ export const formula: TokenRule = (text, at) => {
 };
 
 const TERM = withRanges(/(\d{1,4})([a-ln-zA-Z])(?:\^(\d{1,2})|([²³]))(?![\p{L}\p{N}])/uy);
-/** A variable, perhaps with a number before it or a power behind: what a minus takes from. */
+/** The left operand of a minus: a variable, possibly with a factor or a power. */
 const VARIABLE_BEFORE = withRanges(/(?:^|[^\p{L}\p{N}])\d{0,4}(?:[b-hj-z](?:\^\d|[²³])?|\d\))\)? $/u);
 const USUAL_VARIABLE = /[nxyz²³)\d] $/u;
 const OPERAND_AFTER = withRanges(/^- (?:\d|[b-hj-z](?![\p{L}\p{N}'’]))/u);
@@ -53,7 +53,7 @@ export const indexed = patternRule(
   ([, letter = "", index = ""]) => `${spelled(letter)} ${countWords(index)}`,
 );
 
-/** "x - 2": a minus, where a dash in prose has words around it. */
+/** "x - 2". Between words it is a dash. */
 export const difference: TokenRule = (text, at) => {
   const [earlier, rest] = [before(text, at), after(text, at)];
   if (!OPERAND_AFTER.test(rest) || !VARIABLE_BEFORE.test(earlier)) return null;

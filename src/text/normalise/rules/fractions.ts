@@ -13,13 +13,13 @@ import {
 } from "../rule.ts";
 import { PART_NEXT } from "./dates.ts";
 
-/** Signs that a fraction may begin with. */
+/** Unicode's vulgar fractions. */
 export const VULGAR_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒";
 
 const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${VULGAR_SIGNS}])`, "yu"));
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
-/** "1-1½", "2-2 1/2": a whole number, and a mixed one behind. */
+/** "1-1½", "2-2 1/2". */
 const WHOLE_TO = new RegExp(
   `(\\d{1,3}) ?[-–—] ?(?=\\d{1,3} ?[${VULGAR_SIGNS}]|\\d{1,3} \\d[/⁄]\\d{1,2}(?!\\d))`,
   "yu",
@@ -28,10 +28,10 @@ const FRACTION_TO = new RegExp(
   `(?<=\\d[/⁄]\\d{1,2}|[${VULGAR_SIGNS}]) ?[-–—] ?(?=\\d{1,3}(?![\\d/,])|\\d[/⁄]\\d|[${VULGAR_SIGNS}])`,
   "yu",
 );
-/** Denominators beyond ten that are said as ordinals. */
+/** Denominators above ten that are read as ordinals. */
 const USUAL: ReadonlySet<number> = new Set([12, 15, 16, 20, 24, 25, 30, 32, 50, 64, 100]);
 
-/** "2 1/2" → "two and a half", "3½", "5/16", "⅔". What may be a date or a pair ("24/7") comes before. */
+/** "2 1/2" → "two and a half", "3½", "5/16", "⅔". Dates and pairs ("24/7") are tried before. */
 export const fraction: TokenRule = (text, at) => {
   const whole = matchAt(WHOLE_TO, text, at);
   if (whole !== null) return spoken(whole, `${cardinalWords(whole[1] ?? "")} to `);
@@ -71,7 +71,7 @@ function fractionAt(text: string, at: number): Spoken | null {
   return inInches(text, end, parts(above, below, "one")) ?? { words: parts(above, below, "one"), end };
 }
 
-/** The same with the sign of inches behind; "three quarter inch plywood" is one thing. */
+/** "three quarter inch plywood" */
 function inInches(text: string, end: number, words: string): Spoken | null {
   if (!/^["″”]/u.test(text.charAt(end)) || isQuoted(text, end)) return null;
   const isThing = isNounAfter(text, end + 1);
@@ -92,7 +92,7 @@ function withWhole(whole: string, above: number, below: number): string {
     : `${cardinalWords(whole)} and ${parts(above, below, isVowelAhead(below) ? "an" : "a")}`;
 }
 
-/** "An eighth", "an eleventh", "an eightieth". */
+/** "an eighth", "an eleventh", "an eightieth". */
 function isVowelAhead(below: number): boolean {
   return /^(?:8|11$|18$)/.test(`${below}`);
 }

@@ -11,7 +11,7 @@ import {
   withRanges,
 } from "../rule.ts";
 
-/** How the endings of files are said. */
+/** File endings that are not spelled. */
 const ENDINGS = wordMap(
   "json Jason,doc doc,docx doc X,zip zip,bat bat,bin bin,log log,toml tommel,yaml yaml,ini I N I," +
     "jpeg jay peg,gif gif,lock lock,conf conf,dart dart,java java,swift swift,vue view",
@@ -21,13 +21,12 @@ const SPELLED = wordSet(
     "php sh sql xml yml svg png jpg webp bmp ico mp3 mp4 wav ogg flac avi mkv mov tar gz tgz rar exe dll iso dmg apk ipa " +
     "env kt ipynb db bak tmp cfg",
 );
-/** Words that are written without the space between them. */
 const CLOSED = wordMap(
   "readme read me,todo to do,json Jason,localhost local host,usr user,etc E T C,net net,img image," +
     "nginx engine X,tmp temp,passwd pass W D,src source,youtu you tu,bashrc bash R C," +
     "gitignore git ignore,dockerignore docker ignore",
 );
-/** Short names that no dictionary lists and that are words all the same. */
+/** Short names that are words although no dictionary lists them. */
 const SAID_SMALL = wordSet(
   "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann",
 );
@@ -39,13 +38,13 @@ const KEYS = wordMap(
 const CHORD = withRanges(
   /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
 );
-/** "F5", "B12": a letter and a short number. */
+/** "F5", "B12". */
 const NUMBERED = withRanges(/(?<!-)([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
 /** "PM2.5", "USB3.1". */
 const WITH_DECIMAL = withRanges(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
 const FUNCTION_OF = withRanges(/([fgh])\(([a-z])\)/uy);
 const STOP_OF_LENS = /f\/(\d{1,2}(?:\.\d)?)(?!\d)/uy;
-/** "B-": a mark at school. */
+/** A school grade: "B-". */
 const GRADE = /([A-DF])-(?= (?:grades?|student|average|on|in|for|and|or)\b|[,.!?]|$)/uy;
 const SHARP = withRanges(/([CFJA])#(?![\p{L}\p{N}])/uy);
 const PLUSPLUS = withRanges(/([A-Za-z])\+\+(?![\p{L}\p{N}+])/uy);
@@ -55,15 +54,12 @@ const CAMEL = withRanges(/[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,8}(?:\(\))?(?![\p{L}
 const CALLED = withRanges(/(?:JSON|TODO|README)(?![\p{L}\p{N}_])/uy);
 const PARTS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu;
 
-/** The words for a file's ending, or null where it is none. */
 export function fileEnding(written: string): string | null {
   const ending = written.toLowerCase();
   return ENDINGS.get(ending) ?? (SPELLED.has(ending) ? spelled(written) : null);
 }
 
-/**
- * "getUserName" → "get User Name"; a short run of capitals is spelled, as is what nobody could say as a word ("nyc").
- */
+/** "getUserName" → "get User Name". Short runs of capitals and unpronounceable parts ("nyc") are spelled. */
 export function identifierWords(name: string, isListed: IsListed = () => true): string {
   const isShouted = /^[A-Z\d_]*_[A-Z\d_]*$/u.test(name);
   return (name.match(PARTS) ?? [name])
@@ -76,13 +72,12 @@ export function identifierWords(name: string, isListed: IsListed = () => true): 
     .join(" ");
 }
 
-/** Two or three small letters that are no word, and more where no word begins so. */
 function isUnsayable(part: string, isListed: IsListed): boolean {
   if (!/^[a-z]{2,6}$/u.test(part) || SAID_SMALL.has(part) || isListed(part)) return false;
   return part.length < 4 || NO_WORD.test(part);
 }
 
-/** Names in code, keys pressed together, and languages with a sign: "max_retry_count", "Ctrl+C", "C#". */
+/** "max_retry_count", "Ctrl+C", "C#". */
 export function identifiers(isListed: IsListed): TokenRule {
   const kinds: readonly TokenRule[] = [
     ...LETTERS_AND_SIGNS,
@@ -131,7 +126,7 @@ function isSpelled(part: string): boolean {
   return /^(?:[A-Z]{2,4}|Id|Url|Http|Api|Html|Xml|Ui|Db)$/u.test(part);
 }
 
-/** Letter by letter; "eh" is the letter A, which by itself would be the article. */
+/** Spells letters. "eh" is the letter A; a lone A would be read as the article. */
 export function spelled(letters: string): string {
   return Array.from(letters.toUpperCase(), (letter) => (letter === "A" ? "eh" : letter)).join(" ");
 }

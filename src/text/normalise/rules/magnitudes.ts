@@ -11,19 +11,18 @@ const COUNT = withRanges(
   new RegExp(`(${NUMBER})( ?(?:bn|mn|tn)|[KkMBT]|m)(\\+?)(?![\\p{L}\\p{N}_/]|-[A-Z])`, "uy"),
 );
 const RANGE = withRanges(new RegExp(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\\p{L}\\p{N}_/-])`, "uy"));
-/** What is counted in thousands and more; a noun in the plural, or one of these. */
 const COUNTED = withRanges(
   /^ (?:\p{Ll}{1,12} )?(?:people|men|women|children|\p{Ll}{2,20}[^\W\d_aious'](?<=[a-z])s)(?!\p{L})/u,
 );
-/** "the 4K build runs": a thing and what it does. */
+/** "the 4K build runs" */
 const TWO_WORDS = withRanges(/^ \p{Ll}{1,12} \p{Ll}{2,20}s(?!\p{L})/u);
 const COUNTED_NEXT = withRanges(
   /^[- ](?:people|follower|user|view|parameter|member|subscriber|download|customer|student|resident|acre|year|mile|dollar|line|token|row|record)/u,
 );
-/** Words that only look like a plural. */
+/** Words that only look like plurals. */
 const NO_PLURAL =
   /^ (?:is|was|has|does|this|its|always|less|across|versus|plus|races?|runs?|screens?|monitors?|videos?|tvs?|displays?)\b/iu;
-/** After these a number is a count; a seat or a flat stands after others. */
+/** After these a number is a count and not a seat or a flat. */
 const QUANTIFIERS =
   "about around over under nearly almost roughly least hit hits reach(?:ed|es)? past passed topped " +
   "tops exceeds? exceeded sold raised";
@@ -31,12 +30,12 @@ const BEFORE_A_COUNT = new RegExp(
   `(?:\\b(?:${oneOf(`${QUANTIFIERS} some approximately than most from to by another worth between`)}|population of)|[~<>≈]) ?$`,
   "iu",
 );
-/** The same for one digit, which is a firm's name after others ("by 3M"). */
+/** For one digit only these: "by 3M" is a company. */
 const BEFORE_A_SMALL_COUNT = new RegExp(`(?:\\b${oneOf(QUANTIFIERS)}|[~<>≈]) $`, "iu");
 const NAMED =
   /\b(?:seat|gate|row|apartment|apt\.?|unit|suite|room|exit|size|flight|form|bus|route|part|model|stage|level|to (?:seat|gate|row|exit))s? $/iu;
 
-/** Counts with a letter for thousands and more: "1.2M views", "500K users", "over 10B", "5K-10K followers". */
+/** "1.2M views", "500K users", "over 10B", "5K-10K followers". */
 export const magnitude: TokenRule = (text, at) => {
   const range = matchAt(RANGE, text, at);
   if (range !== null && isCount(text, at, at + range[0].length, range[3] ?? "", range[4] ?? "")) {
@@ -67,7 +66,7 @@ function isCount(text: string, at: number, end: number, number: string, letter: 
   );
 }
 
-/** "k", " bn" → "thousand", "billion"; "" for what is no scale. */
+/** "k", " bn" → "thousand", "billion"; "" if it is no scale. */
 export function scaleOf(letter = ""): string {
   return SCALES.get(letter.trim().toLowerCase()) ?? "";
 }
@@ -82,7 +81,7 @@ const RATE = withRanges(
     "yu",
   ),
 );
-/** Signs that make "2x" part of a sum or an equation. */
+/** Signs of a sum or an equation around "2x". */
 const SUM_BEFORE = /[-+*/=^(<>≤≥−]\s?$|=[^.,;]{0,50}$/u;
 const SUM_AFTER = /^ ?(?:[-+*/=^<>≤≥−·(]|(?:equals|plus|minus|squared|cubed)\b)/u;
 const VARIABLE = withRanges(/(?<![\p{L}\p{N}_])x(?![\p{L}\p{N}_-])/u);
@@ -91,10 +90,10 @@ const MATHEMATICS =
   "expression term graph slope size sizes plus minus equals find value let polynomial multiply " +
   "subtract divide";
 const ALGEBRA = new RegExp(`\\b${oneOf(MATHEMATICS)}\\b[^.!?]{0,40}$`, "iu");
-/** What a number of times describes by itself: "at 2x speed". */
+/** "at 2x speed" */
 const DEGREE =
   /^[- ](?:speed|zoom|optical|lens|leverage|multiplier|magnification|playback|telephoto|boost)\b/u;
-/** Where an item of a list begins: "2x eggs, 1x milk". */
+/** "2x eggs, 1x milk" */
 const ITEM_BEFORE = withRanges(/(?:^|[\n,;:•(] ?|\b(?:order|and|includes?|contains?|add|added) )$/iu);
 const COMPARED = /^ (?:better|worse|less|fewer|\w{2,12}er|increase|growth|return|times)\b/u;
 

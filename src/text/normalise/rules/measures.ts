@@ -44,9 +44,9 @@ const FEET_THEN_INCHES = withRanges(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"�
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
 const FEET = withRanges(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
 const FEET_RANGE = withRanges(/(\d{1,3}) ?[-–] ?(\d{1,3})[′'’](?![\p{L}\p{N}])/uy);
-/** A quotation in single marks, not ended. */
+/** An open quotation in single marks. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
-/** "6 ft 2 in tall": what follows tells inches from the small word. */
+/** "6 ft 2 in tall" */
 const FEET_THEN_IN = withRanges(
   /(\d{1,3}) ?(?:ft|feet|foot)\.?,? (\d{1,2}(?:\.\d)?) ?(?:in\b\.?|inch(?:es)?\b)/uy,
 );
@@ -57,29 +57,29 @@ const BY = / ?[x×] ?(?=\.?\d)/uy;
 const INCHES_BY_INCHES = withRanges(
   new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
 );
-/** "wait 30s", "a 30s timeout", where "the 30s" are years. */
+/** "wait 30s", "a 30s timeout", unlike "the 30s". */
 const WAITING =
   "for after within every takes? took lasts? lasted waits? waited timer timeout sets? holds? rest pause";
 const ABOUT = "(?:about|around|only|just|under|over|another|at least|at most|up to|an extra)";
 const BEFORE_SECONDS = new RegExp(`\\b${oneOf(WAITING)}(?: (?:to|of|is))?(?: ${ABOUT})? $`, "iu");
 const AFTER_SECONDS =
   /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
-/** "6 in. wide": what shows that "in." is a unit and not a small word that ends the sentence. */
+/** "6 in. wide": shows that "in." is a unit. */
 const INCH_NEXT =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
 
-/** "a 5A fuse", "draws 2 A", where a seat or a flat may be written so too. */
+/** "a 5A fuse", "draws 2 A", unlike a seat or a flat. */
 const AMPS_NEXT =
   /^[- ](?:fuses?|(?:circuit )?breakers?|plugs?|sockets?|circuits?|outlets?|chargers?|charging|(?:power )?supply|current|adapters?|relays?|switch|load|motor|service|USB|of current)\b/u;
 const AMPS_BEFORE =
   /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
-/** Places whose numbers have letters behind: "seat 27L". */
+/** "seat 27L" */
 const NAMED_BEFORE =
   /\b(?:seats?|gate|row|apartment|apt\.?|unit|suite|ste\.?|room|rm\.?|runways?|exit|flight|bus|route|platform|berth|locker|bay|stand)s? (?:#)?$/iu;
-/** Roads, and the other half of a place on the globe. */
+/** Roads and geographic coordinates. */
 const NO_POWER_BEFORE = /(?:[-\d°]|\b(?:Route|Highway|Hwy\.?|Interstate|US|SR|CR|Exit|exit|[NS],?)) ?$/u;
 
-/** Numbers with a unit of measure, said in full: "68 m²", "a 60W bulb", "28 m/s", "84°F", "12 oz. of". */
+/** "68 m²", "a 60W bulb", "28 m/s", "84°F", "12 oz. of". */
 export const measure: TokenRule = (text, at) => {
   const match = matchAt(MEASURE, text, at);
   if (match === null) return null;
@@ -124,7 +124,7 @@ export const angle = patternRule(ANGLE, ([, degrees = "", minutes = "", seconds,
   return words.join(" ").trim();
 });
 
-/** "2x4", "A 4 × 6 print" → "four by six"; in a sum they are times. */
+/** "2x4" → "two by four"; in a sum "times". */
 export const byOrTimes: TokenRule = (text, at) => {
   const match = matchAt(TIMES, text, at);
   if (match === null) return null;
@@ -139,7 +139,7 @@ export const byOrTimes: TokenRule = (text, at) => {
   return { words: `${numberWords(first)} ${word} ${numberWords(second)}${rest}`, end };
 };
 
-/** Heights and screens: 5'10", 24" — where no quotation is open that the sign may close. */
+/** Heights and screens: 5'10", 24". An open quotation takes precedence. */
 export const feetAndInches: TokenRule = (text, at) => {
   const square = matchAt(INCHES_BY_INCHES, text, at);
   if (square !== null)
@@ -185,7 +185,7 @@ export const feetAndInches: TokenRule = (text, at) => {
   return { words: `${numberWords(inches[1] ?? "")} ${isOne ? "inch" : "inches"}${by.words}`, end: by.end };
 };
 
-/** The same with "by" where another measure follows: "30 cm x 20 cm". */
+/** "30 cm x 20 cm" */
 function withBy(text: string, spoken: Spoken): Spoken {
   const by = matchAt(BY, text, spoken.end);
   return by === null || isNounAfter(text, spoken.end + by[0].length)
@@ -193,7 +193,7 @@ function withBy(text: string, spoken: Spoken): Spoken {
     : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
 }
 
-/** "3 million km": a unit behind a number in words. */
+/** "3 million km" */
 export const unitBehindWords: TokenRule = (text, at) => {
   const match = matchAt(LOOSE_UNIT, text, at);
   const forms = match === null ? undefined : UNITS.get(match[0]);
@@ -202,7 +202,7 @@ export const unitBehindWords: TokenRule = (text, at) => {
   return { words: forms[isPart ? 0 : 1], end: endAfterStop(text, at + match[0].length) };
 };
 
-/** "the 90s" and "count by 7s" are no time. */
+/** Unlike "the 90s" and "count by 7s". */
 function isSeconds(text: string, at: number, end: number): boolean {
   return BEFORE_SECONDS.test(before(text, at)) || AFTER_SECONDS.test(after(text, end));
 }
@@ -245,12 +245,12 @@ function isUnit(
   }
 }
 
-/** "draws 1,500 W", where a street ("300 W Main St") or a road's end ("I-80 W") would go on or begin otherwise. */
+/** "draws 1,500 W", unlike "300 W Main St" and "I-80 W". */
 function isPower(text: string, at: number, end: number): boolean {
   return !/^\.? (?:\p{Lu}|\d)/u.test(after(text, end)) && !NO_POWER_BEFORE.test(before(text, at));
 }
 
-/** A stop that ends the sentence stays, as does one that the unit was never written with. */
+/** Keeps a stop that ends the sentence or does not belong to the unit. */
 function keepsStop(text: string, end: number, written: string): boolean {
   if (/^\.(?:[,;:)]|-\p{L})/u.test(after(text, end)) && /^[a-z ]+$/u.test(written)) return false;
   return (

@@ -7,7 +7,6 @@ import { perUnit } from "./units.ts";
 interface Currency {
   readonly one: string;
   readonly many: string;
-  /** Hundredths, where they have a name. */
   readonly cents?: readonly [one: string, many: string];
 }
 
@@ -92,7 +91,7 @@ export const roundSums: TokenRule = (text, at) => {
   return { words: `${name} of ${match[0].endsWith(" ") ? "" : "dollars"}`, end };
 };
 
-/** A sum with its sign or code in front: "$4.38", "-$8", "$10-$20", "US$30", "£60m", "$4/hr". */
+/** "$4.38", "-$8", "$10-$20", "US$30", "£60m", "$4/hr". */
 export const moneyBefore: TokenRule = (text, at) => {
   const match = matchAt(BEFORE_NUMBER, text, at);
   if (match === null) return null;
@@ -129,7 +128,7 @@ export const moneyBefore: TokenRule = (text, at) => {
   return { words: `${minus}${words}${per.words}`, end: per.end };
 };
 
-/** A sum with its sign or code behind, with the comma of Europe: "20 €", "1.284,50 €", "250 USD", "60¢". */
+/** "20 €", "1.284,50 €", "250 USD", "60¢". */
 export const moneyAfter: TokenRule = (text, at) => {
   const match = matchAt(AFTER_NUMBER, text, at);
   if (match === null) return null;
@@ -158,7 +157,7 @@ function counted(number: string, scale: string): string {
   return scale === "" ? numberWords(number) : `${numberWords(number)} ${scale}`;
 }
 
-/** "4.38" → "four dollars and thirty eight cents"; other fractions than hundredths are read as such. */
+/** "4.38" → "four dollars and thirty eight cents"; other fractions are read as decimals. */
 function amount(number: string, currency: Currency): string {
   const [whole = "", written = ""] = number.replaceAll(",", "").split(".");
   const fraction = written.length === 1 ? `${written}0` : written;

@@ -19,27 +19,27 @@ const ROAD = withRanges(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
 const STREET_NAME = withRanges(
   /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) (?:[NSEW]\.? ?\p{Lu}\p{L}+|[A-Z])) $/u,
 );
-/** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
+/** Words before "St. Mary" or "Dr. King" that are no street names. */
 const TITLES = "Mr Mrs Ms Prof Rev Sen Gov Hon Fr Sr";
 const NO_STREET_NAMES =
   "The And But In On At To For With When While If Is Was Did Does Has Ask Call See Visit Dear Hi " +
   "Hello Thanks Near From Our My Only Meet Tell So Then Now Yes No Today Monday Tuesday Wednesday " +
   "Thursday Friday Saturday Sunday Say Assistant Professor Saint Doctor";
 const NO_STREET = new RegExp(`(?:^|[.!?] |\\b${oneOf(TITLES)}\\.? |\\b${oneOf(NO_STREET_NAMES)} )$`, "u");
-/** States that are words too: only a zip code makes them one. */
+/** States that are also words, and need a zip code. */
 const ALSO_WORDS = /^(?:OK|OR|IN|ME|HI|OH|MA|PA|LA|ID|AL|DE|CO|MD|MS|MI)$/u;
-/** Of these, those that no person has behind the name; a place must be due, or begin the sentence. */
+/** Those that are no degree after a person's name. A place must be expected. */
 const NO_DEGREE = /^(?:OR|IN|ME|CO|LA|DE|AL|ID)$/u;
 const FIRST = withRanges(/^(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u);
 const GOES_ON = /^(?:[.;,!?)]|$| (?:is|was|has|had|will|are|and|to)\b)/u;
 const PLACE = withRanges(
   /(?:\b(?:in|to|from|near|of|at|for|via|leaving|visit|visiting|and|between|around) )(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u,
 );
-/** "on Elm", "onto Park": a street's name, whatever follows. */
+/** "on Elm", "onto Park". */
 const ON_A_STREET = withRanges(
   /\b(?:on|onto|down|along|off|up|across) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u,
 );
-/** "12 Ash", "9 N. Main", "42nd": what a street is told by where a name follows it. */
+/** "12 Ash", "9 N. Main", "42nd". */
 const NUMBERED_STREET = withRanges(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
 const CITY = withRanges(/\b\p{Lu}\p{L}+, $/u);
 const CAPITAL_NEXT = withRanges(/^\.? \p{Lu}/u);
@@ -66,14 +66,14 @@ const ROAD_BEFORE = new RegExp(`(?:${HIGHWAY}|${STREET_PREFIX} ${STREET}\\.?,?) 
 const BEFORE_A_NUMBER = withRanges(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
 const NUMBERED = wordMap("Ste Suite,Apt Apartment,Rm Room,Bldg Building,Hwy Highway,Rte Route,PO P O");
 
-/** "Ste 200", "Apt 4B", "PO Box": parts of an address that are written without a stop. */
+/** "Ste 200", "Apt 4B", "PO Box". */
 export const addressPart: TokenRule = (text, at) => {
   const match = matchAt(BEFORE_A_NUMBER, text, at);
   if (match === null || (match[0] === "PO" && !/^ (?:Box|#)/u.test(after(text, at + 2)))) return null;
   return spoken(match, NUMBERED.get(match[0]) ?? "");
 };
 
-/** "Chicago, IL 60614": the state by its name, the code digit by digit. */
+/** "Chicago, IL 60614". */
 export const stateAndZip: TokenRule = (text, at) => {
   const match = matchAt(STATE_AND_ZIP, text, at);
   const state = match === null ? undefined : STATES.get(match[1] ?? "");
@@ -88,7 +88,7 @@ export const stateAndZip: TokenRule = (text, at) => {
   return spoken(alone, name);
 };
 
-/** "Elm St. near" is a street, "Ash Dr. now" a drive; a saint or a doctor stands before a name. */
+/** "Elm St. near", "Ash Dr. now", unlike "St. Mary" and "Dr. King". */
 export const road: TokenRule = (text, at) => {
   const match = matchAt(ROAD, text, at);
   if (match === null) return null;
@@ -129,7 +129,7 @@ const DIRECTIONS = wordMap(
     "WSW west-southwest,WNW west-northwest,NNW north-northwest",
 );
 
-/** "SW" → "southwest"; "" for what is no point of the compass. */
+/** "SW" → "southwest"; "" if it is no compass point. */
 export function compassPoint(letters: string): string {
   return DIRECTIONS.get(letters) ?? "";
 }

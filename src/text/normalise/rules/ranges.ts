@@ -10,13 +10,13 @@ const RANGE = withRanges(
 );
 const SEASON = withRanges(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
 const PAIR = withRanges(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
-/** Pairs that are said as two numbers. */
+/** Pairs read as two numbers. */
 const TWO_NUMBERS = wordSet("24/7 9/11 20/20 50/50 60/40 80/20 70/30 90/10");
 const POWER = withRanges(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
 /** "737-800", "787-9" */
 const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
-/** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
+/** A team's record: "are 9-3 so far". A score ("won 6-4") is read with "to". */
 const TEAM = String.raw`(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|[tT]hey|[wW]e|team|squad|club)`;
 const STANDS = oneOf("are were went go started start stand sit finished finish is was");
 const MOVED_TO = String.raw`\b(?:improved?|improves|fell|falls|drop|dropped|moved?) to`;
@@ -26,7 +26,7 @@ const BEFORE_A_RECORD = withRanges(
 );
 const AFTER_A_RECORD =
   /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|[A-Z]|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;
-/** A court's or a parliament's number, whose first half is mostly the year. */
+/** A court's or parliament's number. */
 const DOCUMENT = oneOf(
   "[Dd]ocket [Cc]ase [Bb]ill [Ff]ile [Pp]ermit [Rr]esolution [Oo]rdinance [Rr]eport [Cc]omplaint [Ll]icense " +
     "[Pp]art [Ii]ncident [Pp]etition [Aa]ppeal",
@@ -39,16 +39,16 @@ const BEFORE_A_FILE = new RegExp(
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
 const LETTER_POWER = withRanges(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
-/** What marks are given out of. */
+/** Maximum scores. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
-/** "4.5/5": a fraction has no point. */
+/** "4.5/5": fractions have no decimal point. */
 const MARK = withRanges(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
 const SCIENTIFIC = /(\d{1,6}(?:\.\d{1,6})?) ?[x×*·] ?(?=10[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/uy;
 const POINTED = withRanges(/\.(\d{1,8})(?![\p{L}\p{N}]|[.,]\d)/uy);
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TRAILING_ZERO = withRanges(/(\d{1,3}(?:,\d{3})+|\d{1,9})\.(\d{0,8}0)(?![\p{L}\p{N}_]|[.,]\d)/uy);
 
-/** "6-4", "1914-1918", "10-12 %", "4%-6%" → "… to …"; in a sum ("8 - 2 =") it is a minus. */
+/** "6-4", "1914-1918", "10-12 %", "4%-6%" → "… to …"; "8 - 2 =" is a minus. */
 export const range: TokenRule = (text, at) => {
   const match = matchAt(RANGE, text, at);
   if (match === null || /[.\-–:/]$/u.test(before(text, at)) || /^\.\d/u.test(match[0])) return null;
@@ -73,7 +73,7 @@ export const range: TokenRule = (text, at) => {
   return { words: `${as(from)} to ${as(to)}${percent === undefined ? "" : " percent"}`, end };
 };
 
-/** Numbers with a slash that are neither a date nor a fraction: "24/7", "2018/19", "20/20". */
+/** "24/7", "2018/19", "20/20". */
 export const pair: TokenRule = (text, at) => {
   const season = matchAt(SEASON, text, at);
   if (season !== null) return spoken(season, `${season[1]} ${season[2]}`);
@@ -104,7 +104,7 @@ function isPartOf(text: string, at: number, end: number, left: string, right: st
   return !/^ (?:of (?:an?\b|the way)|inch|full|empty|cups?|down|up)\b/u.test(after(text, end));
 }
 
-/** "128/82" where blood is spoken of, or as blood pressure is. */
+/** "128/82" in the range of blood pressures. */
 function isPressure(text: string, at: number, end: number, left: string, right: string): boolean {
   const [upper, lower] = [Number(left), Number(right)];
   if (upper < 80 || upper > 250 || lower < 40 || lower > 150 || upper <= lower) return false;
@@ -130,7 +130,7 @@ function isVision(text: string, at: number, end: number, left: string): boolean 
   );
 }
 
-/** What is left of numbers with a slash: "13/40" → "13 slash 40", scores of "8/10" and "4.5/5" → "… out of …". */
+/** "13/40" → "13 slash 40"; scores of "8/10" and "4.5/5" → "… out of …". */
 export const slashed: TokenRule = (text, at) => {
   const mark = matchAt(MARK, text, at);
   if (mark !== null && Number(mark[1]) < Number(mark[2]))
@@ -177,7 +177,7 @@ export const scientific: TokenRule = (text, at) => {
     : { words: `${numberWords(match[1] ?? "")} times ${raised.words}`, end: raised.end };
 };
 
-/** "4.0" → "four point zero": zeros at the end are written because they are meant. */
+/** "4.0" → "four point zero". */
 export const exactDecimal = patternRule(
   TRAILING_ZERO,
   (match) => `${cardinalWords(match[1] ?? "")} point ${digitWords(match[2] ?? "")}`,
@@ -190,7 +190,7 @@ export const pointed: TokenRule = (text, at) => {
   return spoken(match, `point ${digitWords(match[1] ?? "")}`);
 };
 
-/** Whole numbers stay digits, which may be years; all others are said as they are written. */
+/** Keeps whole numbers as digits, since they may be years. */
 function as(number: string): string {
   return /^[1-9]\d*$/u.test(number) ? number : numberWords(number);
 }

@@ -13,12 +13,12 @@ import {
 
 const NUMERAL =
   "((?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
-/** Rulers that the voice's own list lacks. */
+/** Rulers missing from the voice's list. */
 const RULERS =
   "Gregory Francis Innocent Clement Urban Felipe Carlos Harald Haakon Xerxes Darius Ptolemy Cleopatra Wilhelm Otto Rudolf Selim Mehmed Leopold Constantine Theodosius Baldwin".split(
     " ",
   );
-/** A lone I after a small word is a numeral before these, where nobody could say "I". */
+/** A lone I before these is a numeral, not the pronoun. */
 const NO_PRONOUN = withRanges(
   /^(?:[^\p{L}\p{N} '’]|$| (?:of|has|is|begins?|ends?|opens?|starts?|shows|covers|describes)(?!\p{L}))/u,
 );
@@ -36,14 +36,14 @@ const AFTER_A_RULER = withRanges(
 const RULER_BEFORE = withRanges(
   /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u,
 );
-/** After these a lone I is a numeral, unless a verb follows that is said of oneself. */
+/** After these a lone I is a numeral, unless a verb of the first person follows. */
 const ALWAYS_NUMBERED =
   /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage|Title)$/u;
 const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 const NO_POSSESSIVE = withRanges(/^['’](?!s(?!\p{L}))/u);
 
-/** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth": a numeral after what is numbered so, and no pronoun. */
+/** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth". */
 export function romanNumerals(tables: NormaliserTables): TokenRule {
   const chapters = withRanges(
     new RegExp(`(${alternatives([...tables.romanCardinal, "Title"])}) ${NUMERAL}`, "yu"),
@@ -72,7 +72,7 @@ function isFirst(text: string, at: number, end: number, word: string, isChapter:
   return /^[a-z]/u.test(word) ? NO_PRONOUN.test(rest) : AFTER_A_CHAPTER.test(rest);
 }
 
-/** C and L are mostly letters; "'s" may follow a ruler's number. */
+/** C and L are mostly letters; a possessive may follow a ruler's number. */
 function isLong(text: string, end: number, numeral: string): boolean {
   if (numeral === "C" || numeral === "L" || isWordCharacter(text.charAt(end))) return false;
   return !NO_POSSESSIVE.test(after(text, end));

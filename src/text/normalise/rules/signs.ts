@@ -15,7 +15,7 @@ import {
 } from "../rule.ts";
 import { spelled } from "./identifiers.ts";
 
-/** Signs as words that the voice's own list lacks or says otherwise. */
+/** Signs missing from the voice's list, or read differently. */
 const MORE: ReadonlyMap<string, string> = new Map([
   ...wordMap(
     "≠ is not equal to,≈ approximately,≥ greater than or equal to,≤ less than or equal to," +
@@ -30,7 +30,7 @@ const MORE: ReadonlyMap<string, string> = new Map([
 const NUMBER_AFTER = /^ ?[$£€]?\.?\d/u;
 const LETTER_NEXT = withRanges(/^ ?\p{L}/u);
 const WORD_LAST = withRanges(/[\p{L}\p{N}] ?$/u);
-/** Operators that are spoken of, and not used: "Use == to compare". */
+/** Operators that are mentioned: "Use == to compare". */
 const REPEATED = /(?:===|!==|==|&&|\|\|)(?=[\s,.;:?!)"']|$)/uy;
 const SPOKEN_OF =
   /(?:^|\b(?:use|uses|using|the|an?|operators?|with|between|and|or|of|type|write|means?|called|than)|["'(]) ?$/iu;
@@ -39,7 +39,7 @@ const LETTER_BY_ITSELF = withRanges(/^ \p{L}(?![\p{L}\p{N}])/u);
 const NAMES = wordMap(
   "=== triple equals,!== not double equals,== double equals,&& double ampersand,|| double pipe",
 );
-/** A key of a telephone follows. */
+/** Words before a telephone key. */
 const KEY_BEFORE =
   /\b(?:press|pressing|dial|dialing|hit|enter|push|tap|touch|followed by|type|key|or|then|and|with|by) (?:the )?["“']?$/iu;
 const DIALLED = /\b(?:press|dial|hit|followed by|enter|push)/iu;
@@ -61,7 +61,7 @@ const GREEK = wordMap(
 const IS_GREEK = /[\u0370-\u03ff\u1f00-\u1fff]/u;
 const SPACED = "=<>~";
 
-/** Signs that are said. Between two things "=" and "<" are words too; a minus belongs to the number behind it. */
+/** Reads signs. "=" and "<" are words between operands; a minus belongs to the number after it. */
 export function signs(tables: NormaliserTables): TokenRule {
   const words = new Map([...tables.symbols, ...MORE]);
   return (text, at) => {
@@ -127,7 +127,7 @@ export function signs(tables: NormaliserTables): TokenRule {
   };
 }
 
-/** "--save-dev": what stands behind a command or is called a flag; two hyphens may be a dash too. */
+/** "--save-dev" after a command or before "flag"; otherwise two hyphens may be a dash. */
 function isFlag(written: string, earlier: string, rest: string): boolean {
   return (
     /(?:^|[\s(])$/u.test(earlier) &&
@@ -135,7 +135,7 @@ function isFlag(written: string, earlier: string, rest: string): boolean {
   );
 }
 
-/** "4.5 ★" → "stars" behind a number, "★★★★☆" → "four stars"; one alone is an ornament. */
+/** "4.5 ★" → "stars", "★★★★☆" → "four stars"; a lone star is an ornament. */
 function stars(text: string, at: number, written: string): Spoken {
   const end = at + written.length;
   const filled = Array.from(written).filter((sign) => sign === "★" || sign === "⭐").length;
@@ -146,7 +146,7 @@ function stars(text: string, at: number, written: string): Spoken {
   return { words: filled === 1 ? noun : `${cardinalWords(String(filled))} stars`, end };
 }
 
-/** "Δx", "α": a letter of the alphabet that formulas borrow, with none of its own beside it. */
+/** "Δx", "α", but not within Greek words. */
 export const greek: TokenRule = (text, at) => {
   const name = GREEK.get(text.charAt(at).toLowerCase());
   if (name === undefined || IS_GREEK.test(text.charAt(at - 1)) || IS_GREEK.test(text.charAt(at + 1)))
@@ -154,7 +154,7 @@ export const greek: TokenRule = (text, at) => {
   return { words: name, end: at + 1 };
 };
 
-/** "x = y", ">50", "~20"; what opens or closes nothing else is left to be dropped. */
+/** "x = y", ">50", "~20". A sign without operands is dropped. */
 function comparison(text: string, at: number, words: string): { words: string; end: number } | null {
   const rest = after(text, at + 1);
   const character = text.charAt(at);

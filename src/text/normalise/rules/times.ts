@@ -14,14 +14,14 @@ import { perUnit } from "./units.ts";
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?:[:.](\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
 const TIME = withRanges(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
-/** A point for the colon, as in Britain: a time of day only where something else says so. */
+/** A point instead of a colon, as in Britain, needs further evidence of a time. */
 const POINTED = /\d\.\d/u;
 const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;
 const HOUR_AFTER =
   /^ (?:tonight|tomorrow|today|sharp|on (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|(?:this|in the|every|each|tomorrow) (?:morning|afternoon|evening)|o['’]clock)\b/u;
-/** What goes at an hour: "the 7.45 train". */
+/** "the 7.45 train" */
 const SERVICE_AFTER = /^ (?:train|bus|ferry|flight|showing|service|express|coach|boat)\b/u;
-/** "3:15p", "8a-5p": the half of the day by its letter, where minutes or both ends leave no doubt. */
+/** "3:15p", "8a-5p". */
 const SHORT = withRanges(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
 const SHORT_RANGE = withRanges(
   /(\d{1,2})(?::(\d{2}))?([ap])m? ?[-–—] ?(\d{1,2})(?::(\d{2}))?([ap])m?(?![\p{L}\p{N}'’]|\.m)/uy,
@@ -32,7 +32,7 @@ const OFFSET = withRanges(/(UTC|GMT) ?([-+−–]) ?(\d{1,2})(?::?(\d{2}))?(?![\
 const LENGTH_BEFORE = /\b(?:in|time of|at|of|under|clocked|after|length|duration|runtime):? $/iu;
 const BEFORE_A_RATIO = /\b(?:ratios?|odds|scale|mix|split|proportions?|won|beat|lost|score)\b[^.]{0,24}$/iu;
 
-/** Times of day, and from one to another: "16:05", "2-4pm", "10 a.m.-4 p.m.", "1:00-2:30 PM". */
+/** "16:05", "2-4pm", "10 a.m.-4 p.m.", "1:00-2:30 PM". */
 export const time: TokenRule = (text, at) => {
   const short = shortTime(text, at);
   if (short !== null) return short;
@@ -115,7 +115,7 @@ export const zoneOffset = patternRule(OFFSET, ([, zone = "", sign, hours = "", m
   return `${zone.split("").join(" ")} ${sign === "+" ? "plus" : "minus"} ${cardinalWords(hours)}${half}`;
 });
 
-/** "3:1" → "three to one": what has a colon and is no time. */
+/** "3:1" → "three to one". */
 export const ratio: TokenRule = (text, at) => {
   const match = matchAt(RATIO, text, at);
   if (match === null || /^[.,]\d/u.test(after(text, at + match[0].length))) return null;
@@ -131,7 +131,7 @@ export const ratio: TokenRule = (text, at) => {
   return spoken(match, `${cardinalWords(left)} to ${cardinalWords(right)}`);
 };
 
-/** "ran it in 41:05": minutes and seconds beyond the hours of a day. */
+/** "ran it in 41:05" */
 function isLength(text: string, at: number, left: string, right: string): boolean {
   if (left.length !== 2 || right.length !== 2 || Number(left) > 59 || Number(right) > 59 || right === "00")
     return false;
@@ -157,7 +157,7 @@ function clockWords(
   return half === undefined ? words : `${words} ${half.charAt(0).toUpperCase()}.M`;
 }
 
-/** "P.M" keeps its second stop as part of the word, unless the text has one more. */
+/** "P.M" takes its second stop, unless the text has one more. */
 function stopFor(text: string, end: number, half: string | undefined): string {
   return half === undefined || text.startsWith(".", end) ? "" : ".";
 }

@@ -1,7 +1,7 @@
 import { wordSet } from "../../characters.ts";
 import { withRanges } from "../rule.ts";
 
-/** Spellings of units and their names, in the singular. A full stop that belongs to a unit is part of its spelling. */
+/** Spellings and singular names of units. A full stop may be part of a spelling. */
 const REGULAR =
   "km=kilometer; m=meter; cm=centimeter; mm=millimeter; µm=micrometer; nm=nanometer; mi=mile; " +
   "yd|yds=yard; kg=kilogram; g=gram; mg=milligram; µg|mcg=microgram; lb|lbs=pound; oz=ounce; " +
@@ -28,14 +28,13 @@ const REGULAR =
   "m/s^2|m/s2|m/s²=meter per second squared; g/cm³=gram per cubic centimeter; " +
   "W/m²=watt per square meter; mmHg=millimeter of mercury; kg/m³=kilogram per cubic meter; " +
   "°C|° C|℃=degree Celsius; °F|° F|℉=degree Fahrenheit";
-/** Singular and plural, or the one form for both. */
 const IRREGULAR =
   "ft=foot/feet; in.=inch/inches; doz=dozen; ft²|sq ft|sq. ft=square foot/square feet; " +
   "in²|sq in=square inch/square inches; ft³|cu ft|cu. ft=cubic foot/cubic feet; " +
   "ft/s=foot per second/feet per second; rpm=R P M; Hz=hertz; kHz=kilohertz; MHz=megahertz; " +
   "GHz=gigahertz; THz=terahertz; psi=P S I; hp=horsepower; pct|%=percent";
 
-/** Units of measure: as written → [singular, plural]. */
+/** Units of measure: spelling → [singular, plural]. */
 export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = new Map([
   ...unitsIn(REGULAR, (one) => [one, one.replace(/(?= per | of | Celsius| Fahrenheit|$)/u, "s")]),
   ...unitsIn(IRREGULAR, (name) => {
@@ -51,7 +50,7 @@ function unitsIn(list: string, forms: (name: string) => [string, string]): [stri
   });
 }
 
-/** What a price or a speed may be for beside units of measure: "/hr" → "per hour". */
+/** Nouns of a rate that are not units: "/day" → "per day". */
 const PER: ReadonlyMap<string, string> = new Map([
   ["ea", "each"],
   ["d", "day"],
@@ -61,7 +60,7 @@ const PER: ReadonlyMap<string, string> = new Map([
     (word) => [word, word] as const,
   ),
 ]);
-/** The units that it may be for. */
+/** Units of a rate. */
 const PER_UNITS: ReadonlySet<string> = new Set(
   "bbl,hr,h,min,sec,s,wk,mo,yr,lb,oz,kg,g,gal,l,L,mi,km,m,ft,m²,sq ft,sq in,sq m,sq mi,sq km,cu ft,in²,ft²,kWh,GB".split(
     ",",
@@ -69,7 +68,7 @@ const PER_UNITS: ReadonlySet<string> = new Set(
 );
 const PER_UNIT = withRanges(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
 
-/** "/hr" after a sum or measure, as words with a space in front; nothing where there is none. */
+/** Reads "/hr" after an amount as " per hour", else "". */
 export function perUnit(text: string, end: number): { readonly words: string; readonly end: number } {
   const match = PER_UNIT.exec(text.slice(end, end + 12));
   const written = (match?.[1] ?? "").replace(".", "");

@@ -2,7 +2,7 @@ import { wordMap } from "../../characters.ts";
 import { cardinalWords } from "../number-words.ts";
 import { after, alternatives, before, matchAt, spoken, type TokenRule, withRanges } from "../rule.ts";
 
-/** Books of the Bible as they are cited, without their stop, and in full. */
+/** Citation forms of the books of the Bible, without their stop. */
 const BOOKS = wordMap(
   "Gen Genesis,Ex Exodus,Exod Exodus,Lev Leviticus,Num Numbers,Deut Deuteronomy,Josh Joshua,Judg Judges,Sam Samuel," +
     "Kgs Kings,Chr Chronicles,Chron Chronicles,Neh Nehemiah,Ps Psalm,Pss Psalms,Prov Proverbs," +
@@ -11,16 +11,16 @@ const BOOKS = wordMap(
     "Mt Matthew,Mk Mark,Lk Luke,Jn John,Rom Romans,Cor Corinthians,Gal Galatians,Eph Ephesians,Phil Philippians," +
     "Col Colossians,Thess Thessalonians,Tim Timothy,Philem Philemon,Heb Hebrews,Jas James,Pet Peter,Rev Revelation",
 );
-/** Chapter and verse, as behind a book; no time of day. */
+/** Chapter and verse, unlike a time of day. */
 export const VERSE_AHEAD = withRanges(/^ ?\d{1,3}:\d{1,3}(?![\p{L}\d:]| ?[ap]\.?m)/u);
-/** There are two of these or three, and the number says which. */
+/** Books of two or three parts, which need a number. */
 const NUMBERED_BOOK = /^(?:Sam|Kgs|Chr|Chron|Cor|Thess|Tim|Pet)$/;
 const NUMBER_LAST = /(?:[123]|First|Second|Third) $/u;
-/** Books that are short names of people too. */
+/** Books that are also first names. */
 const ALSO_PEOPLE = /^(?:Dan|Josh|Matt|Phil|Gal)$/;
 const CITES = /(?:^|[(;:,“"]|\b(?:in|see|read|cf\.|and|of|from)) ?$/iu;
 
-/** Whether a name cut short is a book's, where chapter and verse follow it. */
+/** Returns whether a short name before chapter and verse is a book. */
 export function isBook(written: string, earlier: string): boolean {
   if (NUMBERED_BOOK.test(written)) return NUMBER_LAST.test(earlier);
   return BOOKS.has(written) && (!ALSO_PEOPLE.test(written) || CITES.test(earlier));
@@ -54,7 +54,7 @@ export const verse: TokenRule = (text, at) => {
   return spoken(match, `${cardinalWords(chapter)} ${cardinalWords(first)}${more}`);
 };
 
-/** "Gen. 1:1", "Ps 23:1": a book's name cut short, where chapter and verse follow. */
+/** "Gen. 1:1", "Ps 23:1". */
 export const book: TokenRule = (text, at) => {
   const match = matchAt(SHORT_BOOK, text, at);
   const name = BOOKS.get(match?.[1] ?? "");

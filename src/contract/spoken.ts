@@ -42,7 +42,6 @@ export const VISEMES = [
   "O",
   "U",
 ] as const;
-export type VisemeName = (typeof VISEMES)[number];
 
 export const VisemeTiming = Type.Object(
   {

@@ -71,7 +71,38 @@ const FRAMES_BEFORE_LOOKAHEAD = 6;
 
 /** A text and its response, which has begun; `null` if the utterance was already full. */
 interface SentRequest extends RequestedText {
-  readonly chunks: SpeechChunks | null;
+  readonly response: SpeechChunks | null;
+}
+
+/** The requests of an utterance, at most one ahead. */
+class RequestQueue {
+  readonly #texts: RequestedTexts;
+  readonly #send: (wanted: RequestedText | null) => Promise<SentRequest | null>;
+  #next: Promise<SentRequest | null> | null = null;
+
+  constructor(texts: RequestedTexts, send: (wanted: RequestedText | null) => Promise<SentRequest | null>) {
+    this.#texts = texts;
+    this.#send = send;
+  }
+
+  sendNext(): Promise<SentRequest | null> {
+    if (this.#next === null) {
+      this.#next = this.#texts.next().then(this.#send);
+      this.#next.catch(() => {});
+    }
+    return this.#next;
+  }
+
+  async take(signal: AbortSignal): Promise<SentRequest | null> {
+    const request = await abortable(this.sendNext(), signal);
+    this.#next = null;
+    return request;
+  }
+
+  close(): void {
+    this.#texts.release();
+    this.#next?.then((request) => request?.response?.close()).catch(() => {});
+  }
 }
 
 /** Speaks a script's text, one request per passage. Returns and throws as `SpeechModel.speak` does. */
@@ -83,79 +114,62 @@ export async function* speakRemotely(
   const texts = new RequestedTexts(text, requests.maxChars);
   const frames = new PcmFrames(maxFrames);
   let current: SpeechChunks | null = null;
-  let next: Promise<SentRequest | null> | null = null;
   let voice: FollowedVoice | undefined;
   let spoken = "";
   /** End of the last word that was returned, in code points of the whole text. */
   let lastWordEnd: number | null = null;
 
-  const sendNext = async (): Promise<SentRequest | null> => {
-    const wanted = await texts.next();
+  const queue = new RequestQueue(texts, async (wanted) => {
     if (wanted === null) {
       requests.finish();
       return null;
     }
-    if (frames.frameCount === maxFrames) return { ...wanted, chunks: null };
+    if (frames.frameCount === maxFrames) return { ...wanted, response: null };
     const { body, read } = requests.request(wanted.text, maxFrames - frames.frameCount);
-    return { ...wanted, chunks: await endpoints.begin(body, read, signal, traceHeaders) };
-  };
-  const timeoutError = () =>
-    new AttemptError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`);
-  const nextChunk = async (sounds: SpeechChunks): Promise<IteratorResult<SpeechChunk, SpeechEnd>> => {
-    try {
-      return await sounds.next(idleTimeoutMs, timeoutError);
-    } catch (thrown) {
-      signal.throwIfAborted();
-      throw endpoints.toSpeechError(thrown, sounds);
-    }
-  };
+    return { ...wanted, response: await endpoints.begin(body, read, signal, traceHeaders) };
+  });
+  const nextChunk = (response: SpeechChunks) => nextOrFail(response, endpoints, idleTimeoutMs, signal);
   const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
     stop,
     spoken: words,
     ...(voice === undefined ? {} : { voice: requests.toLocalVoice(voice) }),
   });
-  const reportCut = (request: SentRequest): SpeechReport => {
-    const heard =
-      lastWordEnd === null ? request.text : startedSentences(request.text, lastWordEnd - request.offset);
-    return report("length", spoken + heard);
-  };
+  const reportCut = ({ text: all, offset }: SentRequest): SpeechReport =>
+    report("length", spoken + (lastWordEnd === null ? all : startedSentences(all, lastWordEnd - offset)));
 
   try {
     for (;;) {
-      next ??= ignoreRejection(sendNext());
-      const asked: SentRequest | null = await abortable(next, signal);
-      next = null;
-      if (asked === null) break;
-      if (asked.chunks === null) return report("length", spoken);
-      current = asked.chunks;
-      for (const frame of frames.silence(asked.breakS)) {
+      const request = await queue.take(signal);
+      if (request === null) break;
+      if (request.response === null) return report("length", spoken);
+      current = request.response;
+      for (const frame of frames.silence(request.breakS)) {
         yield frame;
         signal.throwIfAborted();
       }
       if (frames.frameCount === maxFrames) return report("length", spoken);
-      frames.beginResponse(asked.offset);
-      const givenBefore = frames.frameCount;
+      frames.beginResponse(request.offset);
+      const lookAheadFrom = frames.frameCount + FRAMES_BEFORE_LOOKAHEAD;
       let step = await nextChunk(current);
       for (; !step.done; step = await nextChunk(current)) {
         for (const frame of frames.push(step.value)) {
-          if (frames.frameCount > maxFrames) return reportCut(asked);
+          if (frames.frameCount > maxFrames) return reportCut(request);
           const last = frame.words?.at(-1);
           if (last !== undefined) lastWordEnd = last.offset + last.length;
           yield frame;
           signal.throwIfAborted();
-          if (frames.frameCount - givenBefore >= FRAMES_BEFORE_LOOKAHEAD)
-            next ??= ignoreRejection(sendNext());
+          if (frames.frameCount >= lookAheadFrom) void queue.sendNext();
         }
-        if (frames.frameCount === maxFrames && frames.pendingSamples > 0) return reportCut(asked);
+        if (frames.frameCount === maxFrames && frames.pendingSamples > 0) return reportCut(request);
       }
       current.close();
       voice ??= step.value.voice;
       if (step.value.stop === "length") {
         const rest = frames.flush();
         if (rest !== null) yield rest;
-        return reportCut(asked);
+        return reportCut(request);
       }
-      spoken += asked.text;
+      spoken += request.text;
     }
     if (frames.frameCount + frames.pendingSamples > 0) yield* frames.silence(texts.breakS);
     const rest = frames.flush();
@@ -165,13 +179,24 @@ export async function* speakRemotely(
     }
     return report("finished", spoken);
   } finally {
-    texts.release();
     current?.close();
-    next?.then((asked) => asked?.chunks?.close()).catch(() => {});
+    queue.close();
   }
 }
 
-function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
+async function nextOrFail(
+  response: SpeechChunks,
+  endpoints: Endpoints,
+  idleTimeoutMs: number,
+  signal: AbortSignal,
+): Promise<IteratorResult<SpeechChunk, SpeechEnd>> {
+  try {
+    return await response.next(
+      idleTimeoutMs,
+      () => new AttemptError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`),
+    );
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw endpoints.toSpeechError(thrown, response);
+  }
 }

@@ -16,6 +16,7 @@ import {
   type CodecLanguageModel,
   type GenerationResult,
   type SamplingParams,
+  type SpokenTurn,
   type VoiceSupport,
 } from "../codec-language-model.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
@@ -59,7 +60,7 @@ export async function* speakUtterance(
   const voices = resolveScriptVoices(script, labels, model.voices);
   const stopping = stopWith(signals);
   const { signal } = stopping;
-  const { delivery, speaker, seed } = script;
+  const { delivery, speaker } = script;
   const segments = new Segments(script.text);
   const postProcessor = new FramePostProcessor(delivery.maxFrames, delivery.quality);
   const history = new SpokenHistory(speaker, CONTEXT_S[model.voices.kind]);
@@ -77,70 +78,42 @@ export async function* speakUtterance(
   });
 
   try {
+    let isCut = false;
     for (let number = 0; ; number++) {
       const segment = await abortable(segments.next(), signal);
       if (segment === null) break;
       context ??= await buildContext(script, model.voices, voices, signal);
-      const { breakS } = segment;
-      for (const frame of postProcessor.pause(
-        breakS === null ? pause : frameCount(breakS) - trailingSilence,
-      )) {
+      const { text, end, isContinued, breakS } = segment;
+      const pauseFrames = breakS === null ? pause : frameCount(breakS) - trailingSilence;
+      for (const frame of postProcessor.pause(pauseFrames)) {
         yield frame;
         signal.throwIfAborted();
       }
-      if (postProcessor.framesLeft === 0) {
-        yield* postProcessor.endCut();
-        signal.throwIfAborted();
-        return report("length", segments.text.slice(0, spoken));
-      }
-      const { text, end, isContinued } = segment;
-      const request: SegmentRequest = {
-        utterance: {
-          history: [...context.turns, ...history.turns],
-          open: { speaker, text },
-          mayDropTurns: true,
-          // An utterance that has begun is no longer rejected.
-          mayWait: number > 0,
-          sampling: samplingParams(delivery),
-          options: withPreset(options, voices.presetOf(speaker)),
-          uniforms: null,
-        },
-        seeds: [deriveSeed(seed, 2 * number), deriveSeed(seed, 2 * number + 1)],
-        maxFramesOfText: maxFramesFor(text),
-        room: postProcessor.framesLeft,
-      };
+      isCut = postProcessor.framesLeft === 0;
+      if (isCut) break;
+      const turns = [...context.turns, ...history.turns];
+      const segmentOptions = withPreset(options, voices.presetOf(speaker));
+      const room = postProcessor.framesLeft;
+      const request = segmentRequest(script, number, text, turns, segmentOptions, room);
       const recorder = history.begin();
-      const speech = speakSegment(model, request, signal);
-      let segmentEnd: SegmentEnd;
-      postProcessor.beginSegment();
-      try {
-        let step = await translateErrors(speech.next(), signal);
-        for (; !step.done; step = await translateErrors(speech.next(), signal)) {
-          recorder.add(step.value);
-          yield* postProcessor.add(step.value.samples);
-          signal.throwIfAborted();
-          if (recorder.count >= FRAMES_BEFORE_LOOKAHEAD) segments.lookAhead();
-        }
-        segmentEnd = step.value;
-      } finally {
-        await speech.return({ result: null, cautions: [] });
-      }
-      firstResult ??= segmentEnd.result;
-      for (const caution of segmentEnd.cautions) cautions.add(caution);
+      const parts = { recorder, postProcessor, segments };
+      const { result, cautions: found } = yield* playSegment(model, request, parts, signal);
+      firstResult ??= result;
+      for (const caution of found) cautions.add(caution);
       if (recorder.count === 0) cautions.add(CAUTIONS.nothing);
       else spoken = end;
-      if (postProcessor.isFull) {
-        yield* postProcessor.endCut();
-        signal.throwIfAborted();
-        return report("length", segments.text.slice(0, spoken));
-      }
+      isCut = postProcessor.isFull;
+      if (isCut) break;
       // Speech without an end is no context to continue from.
-      if (!segmentEnd.cautions.includes(CAUTIONS.noEnd)) history.add(recorder, text);
+      if (!found.includes(CAUTIONS.noEnd)) history.add(recorder, text);
       trailingSilence = recorder.silentFrames;
       pause = isContinued || recorder.count === 0 ? 0 : Math.max(0, PAUSE_FRAMES - recorder.silentFrames);
     }
-    if (context === null) {
-      throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
+    if (context === null) throw new NothingToSpeakError(NOTHING_TO_SPEAK);
+    if (isCut) {
+      yield* postProcessor.endCut();
+      signal.throwIfAborted();
+      return report("length", segments.text.slice(0, spoken));
     }
     if (postProcessor.isEmpty) throw new SpeechFailedError("The model ended before its first frame, twice.");
     yield* postProcessor.pause(frameCount(segments.breakS ?? 0) - trailingSilence);
@@ -150,6 +123,62 @@ export async function* speakUtterance(
   } finally {
     stopping.end();
     segments.release();
+  }
+}
+
+const NOTHING_TO_SPEAK = "the text has no letter or number, so there is nothing to speak";
+
+/** Returns the request for the text of a segment. @param room frames that still fit */
+function segmentRequest(
+  { speaker, seed, delivery }: PlainScript,
+  number: number,
+  text: string,
+  history: readonly SpokenTurn[],
+  options: ReadonlyMap<string, string>,
+  room: number,
+): SegmentRequest {
+  return {
+    utterance: {
+      history,
+      open: { speaker, text },
+      mayDropTurns: true,
+      // An utterance that has begun is no longer rejected.
+      mayWait: number > 0,
+      sampling: samplingParams(delivery),
+      options,
+      uniforms: null,
+    },
+    seeds: [deriveSeed(seed, 2 * number), deriveSeed(seed, 2 * number + 1)],
+    maxFramesOfText: maxFramesFor(text),
+    room,
+  };
+}
+
+interface SegmentParts {
+  readonly recorder: ReturnType<SpokenHistory["begin"]>;
+  readonly postProcessor: FramePostProcessor;
+  readonly segments: Segments;
+}
+
+async function* playSegment(
+  model: CodecLanguageModel,
+  request: SegmentRequest,
+  { recorder, postProcessor, segments }: SegmentParts,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, SegmentEnd, void> {
+  const speech = speakSegment(model, request, signal);
+  postProcessor.beginSegment();
+  try {
+    for (;;) {
+      const step = await translateErrors(speech.next(), signal);
+      if (step.done) return step.value;
+      recorder.add(step.value);
+      yield* postProcessor.add(step.value.samples);
+      signal.throwIfAborted();
+      if (recorder.count >= FRAMES_BEFORE_LOOKAHEAD) segments.lookAhead();
+    }
+  } finally {
+    await speech.return({ result: null, cautions: [] });
   }
 }
 

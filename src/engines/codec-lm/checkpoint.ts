@@ -6,9 +6,7 @@ import type { TransformerSizes } from "./networks/transformer.ts";
 import type { Quantisation } from "./quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./qwen3-tts/config.ts";
 
-/** An architecture of codec language models. */
 export interface Architecture {
-  /** `model_type` in its `config.json`. */
   readonly modelType: string;
   /**
    * Reads a checkpoint's configuration, which no other code reads.
@@ -22,10 +20,8 @@ export interface Architecture {
   readTokenizer(folder: string): Promise<Tokenizer>;
 }
 
-/** A checkpoint whose weights have not been read. */
 export interface Checkpoint {
   readonly folder: string;
-  /** Lines for people: the kind of model and its sizes. */
   readonly facts: readonly string[];
   /** Configuration of a Qwen3-TTS; `null` for a CSM. */
   readonly qwen3Tts: Qwen3TtsConfig | null;
@@ -42,7 +38,6 @@ export interface Checkpoint {
   /** Positions in memory per slot by default. */
   readonly defaultPositions: number;
   readonly specialTokens: readonly SpecialToken[];
-  /** Rows of the text embedding. */
   readonly textTokens: number;
   readTokenizer(): Promise<Tokenizer>;
   /** @throws CheckpointError, WeightsError or TokenizerError naming the problem; the signal's reason */
@@ -51,7 +46,6 @@ export interface Checkpoint {
 
 /** A token that a configuration names by its number. */
 export interface SpecialToken {
-  /** Field of `config.json` that names it. */
   readonly field: string;
   readonly token: string;
   readonly id: number;

@@ -1,7 +1,6 @@
 import type { NativeGuard } from "../../onnx/session.ts";
 import type { CodeFrame } from "./mimi/frame-decoder.ts";
 
-/** A turn of the conversation so far. */
 export interface SpokenTurn {
   readonly speaker: string;
   readonly text: string | null;
@@ -13,7 +12,6 @@ export interface SpokenTurn {
   readonly codes?: readonly CodeFrame[];
 }
 
-/** An utterance to generate. */
 export interface Utterance {
   readonly history: readonly SpokenTurn[];
   readonly open: { readonly speaker: string; readonly text: string };
@@ -40,14 +38,12 @@ export const EMPTY_UTTERANCE: Utterance = {
 };
 
 export interface SamplingParams {
-  /** 0: always the likeliest code. */
   readonly temperature?: number;
   /** Temperature of the fine acoustic codes; `temperature` by default. */
   readonly acousticTemperature?: number;
   readonly topK?: number | null;
   /** 0 to 6, as in the contract: how much less likely a first code becomes once chosen; 0: unchanged. */
   readonly repetitionPenalty?: number;
-  /** Frames over which the penalty looks back. */
   readonly penaltyWindow?: number;
   readonly maxFrames?: number;
 }
@@ -61,7 +57,6 @@ export interface SpokenFrame {
 /** Why generation stopped: the model ended its speech, or a limit was reached. */
 export type StopReason = "finished" | "length";
 
-/** Outcome of an utterance after its last frame. */
 export interface GenerationResult {
   readonly stop: StopReason;
   /** Indices in the history of the turns in the prompt, oldest first. */
@@ -70,7 +65,6 @@ export interface GenerationResult {
   readonly audioTurns: readonly number[];
 }
 
-/** Voices that a checkpoint can speak in. */
 export interface VoiceSupport {
   /** `any`: an arbitrary voice, or those of the conversation; `clips`: the voice of a clip; `presets`: its own. */
   readonly kind: "any" | "clips" | "presets";
@@ -102,7 +96,6 @@ export type Precision = "fp32" | "int8" | "int4";
 export interface ModelSetup {
   readonly threads: number;
   readonly precision: Precision;
-  /** Folder for quantised weights. */
   readonly cacheFolder: string;
   /** Cancels the quantisation of weights, which takes some seconds. */
   readonly signal: AbortSignal;
@@ -112,7 +105,6 @@ export interface ModelSetup {
   readonly slots?: number;
   /** Maximum positions per utterance (bounds memory). Default: the model's context length. */
   readonly maxPositions?: number;
-  /** Default: `throughput`. */
   readonly pace?: Pace;
   /** Maximum bytes of cached keys and values of prompts. Default: 256 MiB. */
   readonly maxPrefixBytes?: number;

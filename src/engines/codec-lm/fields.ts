@@ -32,7 +32,6 @@ export class Fields {
     this.#where = where;
   }
 
-  /** Tells whether a field is present and not null. */
   has(name: string): boolean {
     return Object.hasOwn(this.#values, name) && this.#values[name] != null;
   }
@@ -45,12 +44,10 @@ export class Fields {
     return this.has(name) && this.#values[name] === value;
   }
 
-  /** Returns the object in a field. */
   group(name: string): Fields {
     return new Fields(this.#values[name], `${name} of ${this.#where}`, this.#Failure);
   }
 
-  /** Returns a whole number from `min` to `max`. */
   integer(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
     if (!Number.isSafeInteger(value) || (value as number) < min) {
@@ -91,7 +88,6 @@ export class Fields {
     );
   }
 
-  /** Returns a number above 0. */
   positive(name: string, fallback?: number): number {
     const value = this.#read(name, fallback);
     if (!Number.isFinite(value) || (value as number) <= 0) this.#fail(name, "a number above 0");

@@ -67,7 +67,6 @@ export class FrameBatch {
     this.#rejectIfFull();
   }
 
-  /** Fails all utterances in the batch. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const sequence of this.#sequences) sequence.fail(closedError());
@@ -79,7 +78,6 @@ export class FrameBatch {
     return [...this.#sequences].filter(({ isOver }) => !isOver).length;
   }
 
-  /** Tells whether one more utterance would miss real time. */
   #isFull(): boolean {
     const count = this.#activeCount;
     return this.#pace === "realtime" && count > 0 && this.#times.estimate(count + 1) > FRAME_S * 1_000;
@@ -125,7 +123,6 @@ export class FrameBatch {
     }
   }
 
-  /** @returns whether there was anything to do */
   async #tick(): Promise<boolean> {
     const awaited = [...this.#sequences].filter((sequence) => sequence.slot !== null && sequence.isWaiting);
     const reading = awaited.filter((sequence) => !sequence.isPrefilled);
@@ -152,7 +149,6 @@ const SMOOTHING = 0.2;
 /** Assumed growth of a tick per further utterance until it is measured. */
 const ASSUMED_GROWTH = 0.25;
 
-/** Durations of ticks by the number of utterances in them. */
 export class TickTimes {
   readonly #averagesMs: number[] = [];
 

@@ -20,11 +20,9 @@ import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./netwo
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
 
-/** What an architecture builds a model from. */
 export interface LoadContext {
   readonly resources: OpenResources;
   readonly setup: ModelSetup;
-  /** Maximum positions of an utterance. */
   readonly maxPositions: number;
   readonly tokenizer: Tokenizer;
   /** Unquantised weights, in the order of the checkpoint's. */
@@ -36,7 +34,6 @@ export interface ModelParts<Settings> extends Pick<FrameModel, "codes" | "decode
   readonly voices: VoiceSupport;
   readonly backbone: BackboneParts;
   readonly depthDecoder: DepthDecoderParts;
-  /** @throws OptionError or CheckpointError */
   settingsOf(generation: Fields, utterance: Utterance): Settings;
   /** @throws CheckpointError if the conversation cannot be read; the signal's reason */
   prepare(utterance: Utterance, settings: Settings, signal: AbortSignal): Promise<PreparedUtterance>;

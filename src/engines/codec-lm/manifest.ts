@@ -6,12 +6,10 @@ import { openWeights, type Weights } from "../../onnx/weights-folder.ts";
 import type { TransformerSizes } from "./networks/transformer.ts";
 import { WeightsInGraph } from "./networks/weights-in-graph.ts";
 
-/** Tensors that a model of a given configuration has. */
 export interface Manifest {
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   /** Alternative names of one shared tensor: any will do, and the first that is present is used. */
   readonly shared: readonly (readonly string[])[];
-  /** Tells whether a tensor may be ignored. */
   readonly isUnused: (name: string) => boolean;
 }
 
@@ -19,7 +17,6 @@ export interface Manifest {
 export interface CheckpointWeights {
   /** Folder within the checkpoint's; "" is the checkpoint's own. */
   readonly folder: string;
-  /** File of the weights, or the index of several. */
   readonly file: string;
   readonly manifest: Manifest;
 }

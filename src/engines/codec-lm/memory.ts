@@ -7,7 +7,6 @@ import type { TransformerSizes } from "./networks/transformer.ts";
 
 export interface MemoryPlan {
   readonly precision: Precision;
-  /** Utterances computed together. */
   readonly slots: number;
   /** Positions kept per utterance. Default: the checkpoint's. */
   readonly positions?: number;

@@ -15,7 +15,6 @@ export interface FrameEmbeddings {
   preload(): Promise<void>;
 }
 
-/** What the batch needs of a model of any architecture. */
 export interface FrameModel {
   readonly width: number;
   readonly maxPositions: number;
@@ -97,7 +96,6 @@ export class ModelRunner {
     return sequences.filter((sequence) => !sequence.isOver);
   }
 
-  /** Samples and delivers the next frame of each sequence. */
   async sampleFrames(sequences: readonly Sequence[]): Promise<void> {
     const active: { readonly sequence: Sequence; readonly codes: number[] }[] = [];
     for (const sequence of sequences) {

@@ -19,7 +19,6 @@ import { CheckpointError } from "./fields.ts";
 export const DATA_SUFFIX = ".data";
 export const SCALES_SUFFIX = ".scales";
 
-/** Which tensors to quantise, and to how many bits. */
 export interface Quantisation {
   /** Matrices [outs, ins]. */
   readonly matrices: readonly { readonly name: string; readonly bits: Bits }[];
@@ -110,7 +109,6 @@ export class CacheError extends Error {
 /** What a cache was made from, in addition to its quantisation. */
 export interface CacheOrigin {
   readonly version: number;
-  /** Folder of the weights. */
   readonly folder: string;
   readonly files: readonly OriginFile[];
 }
@@ -133,7 +131,6 @@ async function statFile(folder: string, name: string): Promise<OriginFile> {
   return { name, size, mtimeMs };
 }
 
-/** Key of the {@link CacheOrigin} in a cache's metadata. */
 const ORIGIN_KEY = "made_of";
 
 /**
@@ -191,7 +188,6 @@ const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 const DRAFT = /\.safetensors\.([0-9a-f]{8})\.(\d+)\.[0-9a-f-]+\.part$/;
 
-/** A draft that has not changed for so long is abandoned. */
 const ABANDONED_AFTER_MS = 600_000;
 
 async function isAbandoned(path: string): Promise<boolean> {

@@ -1,6 +1,5 @@
 import type { Utterance } from "./codec-language-model.ts";
 
-/** Parameters for sampling a code from logits. */
 export interface SamplerConfig {
   /** Divisor of the logits; about 0 selects the likeliest. */
   readonly temperature: number;
@@ -112,9 +111,7 @@ function drawIndex(shares: Float64Array, number: number): number {
 
 /** A penalty on first codes that were chosen before. */
 export interface RepetitionPenalty {
-  /** Returns the penalised score. */
   readonly apply: (score: number) => number;
-  /** Frames that it looks back over; `null`: all. */
   readonly window: number | null;
 }
 
@@ -180,7 +177,6 @@ export function deriveSeed(seed: bigint, number: number): bigint {
   return number === 0 ? seed : mix(seed + BigInt(number) * 0xd1b5_4a32_d192_ed03n);
 }
 
-/** The finaliser of SplitMix64. */
 function mix(sum: bigint): bigint {
   let bits = BigInt.asUintN(64, sum);
   bits = BigInt.asUintN(64, (bits ^ (bits >> 30n)) * 0xbf58_476d_1ce4_e5b9n);

@@ -3,7 +3,6 @@ import type { CodeFrame, DecodedStream } from "./mimi/frame-decoder.ts";
 import type { BackboneOutput } from "./networks/backbone.ts";
 import type { Rng, SamplerConfig } from "./sampler.ts";
 
-/** State of an utterance that the batch does not share. */
 export interface SequenceState {
   /** Prompt rows, [n, width], at least one. */
   readonly prompt: Float32Array;

@@ -23,7 +23,6 @@ export interface ValidationOptions {
 export interface CheckpointReport {
   /** `null` if the configuration is wrong. */
   readonly checkpoint: Checkpoint | null;
-  /** Lines for people: the kind of model, its sizes and its memory. */
   readonly facts: readonly string[];
   /** Sentences that name what is missing, wrong or unexpected; empty if the checkpoint can be run. */
   readonly problems: readonly string[];

@@ -21,7 +21,6 @@ import type { SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 /** Maximum code points of a turn, and a number that surely fits into the frames of one request. */
 export const MAX_CHARS = 8_000;
 const CHARS_IN_MAX_FRAMES = 1_000;
-/** Maximum turns of a conversation. */
 const MAX_TURNS = 64;
 
 /**

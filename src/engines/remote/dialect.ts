@@ -6,19 +6,15 @@ import type { ChosenVoice, Script, VoicePart } from "../../core/script.ts";
 import { ConversationError, type FollowedVoice } from "../../core/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
 
-/** Protocol of a kind of server. */
 export interface Dialect {
   /** Path of the route: `/audio/speech`. */
   readonly route: string;
-  /** Value of the `Accept` header. */
   readonly accept: string;
   /** Prepares what the requests of an utterance share. Throws the signal's reason. */
   prepare(script: Script, signal: AbortSignal): Promise<PreparedRequests>;
 }
 
-/** The requests of one utterance. */
 export interface PreparedRequests {
-  /** Maximum code points per request. */
   readonly maxChars: number;
   /** Returns the request for a text, of which at most so many frames are used. */
   request(text: string, maxFrames: number): SpeechCall;
@@ -28,15 +24,12 @@ export interface PreparedRequests {
   toLocalVoice(voice: FollowedVoice): FollowedVoice;
 }
 
-/** A request's JSON body in chunks, and the reader of its response. */
 export interface SpeechCall {
   readonly body: readonly Uint8Array[];
   readonly read: ReadSpeech;
 }
 
-/** Settings of a speech model on another server. */
 export interface RemoteOptions {
-  /** Name of the checkpoint, for messages. */
   readonly name: string;
   /** OpenAI's `POST /audio/speech`, or another Antiphon. */
   readonly kind: "openai" | "antiphon";
@@ -46,11 +39,8 @@ export interface RemoteOptions {
   readonly model: string | null;
   /** Remote names of speakers and voices. Others have the same name there. */
   readonly voices: Readonly<Record<string, string>>;
-  /** Audio format to request from `openai`. */
   readonly format: "wav" | "pcm";
-  /** Sample rate of headerless audio. */
   readonly sampleRateHz: number;
-  /** Whether it clones voices. */
   readonly references: boolean;
   /** Sent only to these hosts; `null`: none. */
   readonly apiKey: string | null;
@@ -65,7 +55,6 @@ export interface RemoteOptions {
 export interface EndpointEvent {
   readonly kind: "failing" | "recovered";
   readonly checkpoint: string;
-  /** Host and port. */
   readonly endpoint: string;
   /** The problem, current or past; it contains no key and quotes nothing that the endpoint sent. */
   readonly problem: string;

@@ -21,7 +21,6 @@ type TraceHeaders = NonNullable<Script["traceHeaders"]>;
 
 interface Endpoint {
   readonly url: URL;
-  /** Open requests. */
   open: number;
   /** Steady clock; until then it is tried after the others. */
   deprioritisedUntilMs: number;
@@ -100,7 +99,6 @@ export class Endpoints {
     return this.#speechError([`${endpoint.url.host} ${error.message}`]);
   }
 
-  /** Closes idle connections. */
   close(): void {
     this.#connections.plain.destroy();
     this.#connections.tls.destroy();

@@ -11,7 +11,6 @@ export interface HttpCall {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Body in chunks. */
   readonly body: readonly Uint8Array[];
 }
 
@@ -20,7 +19,6 @@ export interface ResponseHead {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Connection pools. */
 export interface Connections {
   readonly plain: Agent;
   readonly tls: TlsAgent;

@@ -68,7 +68,6 @@ function countAlphanumerics(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
-/** Parameters of `POST /audio/speech`. */
 interface SpeechRequest {
   readonly model: string;
   readonly input: string;
@@ -77,7 +76,6 @@ interface SpeechRequest {
   readonly speed: number;
   readonly instructions: string | null;
   readonly format: "wav" | "pcm";
-  /** Voice to clone instead of `voice`. */
   readonly reference: Reference | null;
 }
 
@@ -146,7 +144,6 @@ function isSuitable({ durationS, samples, sampleRateHz }: Clip): boolean {
 
 interface ExpectedSpeech {
   readonly format: "wav" | "pcm";
-  /** Sample rate of headerless audio. */
   readonly sampleRateHz: number;
   /** Shorter audio cannot be the whole text. */
   readonly minS: number;
@@ -276,10 +273,8 @@ interface WavHead {
   readonly dataBytes: number | null;
 }
 
-/** Accepted sample rates. */
 export const RATES_HZ = { min: 8_000, max: 48_000 } as const;
 
-/** Whether the bytes so far begin as a WAV does. */
 export function looksLikeWav(bytes: Uint8Array): boolean {
   return [...RIFF].every((byte, at) => at >= bytes.length || bytes[at] === byte);
 }

@@ -42,7 +42,6 @@ export class PcmFrames {
     this.#charsBefore = offsetChars;
   }
 
-  /** Yields the completed frames. */
   *push({ samples, words, mouth }: SpeechChunk): Generator<Frame, void, void> {
     const byS = this.#before / SAMPLE_RATE_HZ;
     if (words !== undefined) {
@@ -76,7 +75,6 @@ export class PcmFrames {
     }
   }
 
-  /** Returns the rest as a shorter frame; `null` if there is none. */
   flush(): Frame | null {
     return this.#filled === 0 ? null : this.#take(Number.POSITIVE_INFINITY);
   }

@@ -2,7 +2,6 @@ import { hasSpeakable } from "../../text/characters.ts";
 import { splitSentences } from "../../text/sentences/sentences.ts";
 import type { PlainItem } from "../../text/speak-plain.ts";
 
-/** Text of one request. */
 export interface RequestedText {
   readonly text: string;
   /** Start in the utterance's text, in code points. */

@@ -8,7 +8,6 @@ export interface SpeechChunk extends SpeechEvents {
   readonly samples: Float32Array;
 }
 
-/** Outcome of a complete response. */
 export interface SpeechEnd {
   /** `length`: the endpoint reached its frame limit. */
   readonly stop: "finished" | "length";
@@ -26,7 +25,6 @@ export class SpeechChunks {
   #first: IteratorResult<SpeechChunk, SpeechEnd> | null = null;
   #isClosed = false;
 
-  /** @param onClose called once */
   constructor(exchange: HttpExchange, read: ReadSpeech, onClose: () => void) {
     this.#exchange = exchange;
     this.#sounds = read(exchange);

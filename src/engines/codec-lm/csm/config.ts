@@ -16,9 +16,7 @@ export interface CsmConfig {
   readonly codes: number;
   readonly codebooks: number;
   readonly beginId: number;
-  /** Whether both transformers share one audio embedding. */
   readonly isTied: boolean;
-  /** Weights file, or the index of several. */
   readonly weightsFile: string;
 }
 

@@ -6,7 +6,6 @@ import { CheckpointError } from "../fields.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
 import { CSM_NAMES, type CsmConfig } from "./config.ts";
 
-/** One position of the prompt. */
 export type PromptPosition = { readonly token: number } | { readonly frame: CodeFrame };
 
 /** Encodes a turn's text. @throws TokenizerError if the tokenizer belongs to another model */
@@ -29,7 +28,6 @@ export function audioPositions(frames: readonly CodeFrame[], { codebooks }: CsmC
 
 const END_OF_TEXT = "<|end_of_text|>";
 
-/** Embeddings of text and frames, read from the weights on demand. */
 export class CsmEmbeddings {
   readonly #weights: Weights;
   readonly #config: CsmConfig;
@@ -44,7 +42,6 @@ export class CsmEmbeddings {
     this.#audio = config.isTied ? [shared, shared] : [backbone, depth];
   }
 
-  /** Reads into memory what every frame needs. */
   async preload(): Promise<void> {
     for (const name of new Set(this.#audio)) await this.#weights.preload(name);
   }
@@ -63,7 +60,6 @@ export class CsmEmbeddings {
     return rows;
   }
 
-  /** Returns the sum of a frame's codes at the backbone's input. */
   ofFrame(frame: CodeFrame): Float32Array {
     const { codes } = this.#config;
     const sum = new Float32Array(this.#config.backbone.width);
@@ -74,24 +70,18 @@ export class CsmEmbeddings {
     return sum;
   }
 
-  /** Returns a code's row at the depth decoder's input. */
   ofCode(codebook: number, code: number): Float32Array {
     return this.#weights.row(this.#audio[1], codebook * this.#config.codes + code);
   }
 }
 
-/** Inputs to the selection of turns. */
 export interface PromptBudget {
   readonly history: readonly SpokenTurn[];
-  /** Positions of each turn. */
   readonly lengths: readonly number[];
-  /** Speaker of the open turn. */
   readonly speaker: string;
   /** Positions of the open turn. */
   readonly needed: number;
-  /** Frames to generate at most. */
   readonly wanted: number;
-  /** Positions of the model. */
   readonly positions: number;
   readonly mayDropTurns: boolean;
 }

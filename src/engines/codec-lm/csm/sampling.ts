@@ -62,7 +62,6 @@ const PENALTY_UNIT = 0.1;
 /** Default of the contract. */
 const PENALTY_WINDOW = 20;
 
-/** Creates the generation state of an utterance. */
 export function csmSequenceState(
   prompt: Float32Array,
   { first, others, penalty, maxFrames }: CsmSettings,

@@ -3,7 +3,6 @@ import { joinSamples } from "../../../audio/pcm.ts";
 /** Codes of a frame, one per codebook, or of the first codebooks only. */
 export type CodeFrame = readonly number[];
 
-/** Decoder of a codec in memory. */
 export interface FrameDecoder {
   /** Starts a stream, whose chunks decode as its whole would. */
   begin(): DecodedStream;
@@ -34,7 +33,6 @@ export interface StatefulDecoder<State> {
   begin(): State;
   /** @param frames of each stream, equally many, at least one @returns the samples, stream after stream */
   decode(states: readonly State[], frames: readonly (readonly CodeFrame[])[]): Promise<Float32Array>;
-  /** As {@link DecodedStream.prime}. */
   prime(state: State, frames: readonly CodeFrame[]): Promise<void>;
   release(): Promise<void>;
 }

@@ -34,7 +34,6 @@ export async function openMimiEncoder(
   );
   const perFrame = samplesPerFrame(sizes);
   const piece = CHUNK_FRAMES * perFrame;
-  /** Positions in the transformer. */
   const positionsOf = (samples: number): number => Math.ceil((samples * LATENT_STRIDE) / perFrame);
   return {
     async encode(audio) {

@@ -26,7 +26,6 @@ export interface MimiSizes extends StreamedTransformerSizes {
 /** Stride that reduces latents from 25 to 12.5 per second. */
 export const LATENT_STRIDE = 2;
 
-/** Returns the samples per frame of codes. */
 export function samplesPerFrame({ ratios }: MimiSizes): number {
   return ratios.reduce((product, ratio) => product * ratio, LATENT_STRIDE);
 }

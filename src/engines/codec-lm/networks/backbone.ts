@@ -9,17 +9,12 @@ import { WeightsInGraph } from "./weights-in-graph.ts";
 
 /** Sizes of the large transformer, which reads the conversation and scores each frame's first code. */
 export interface BackboneSizes extends TransformerSizes {
-  /** Number of logits. */
   readonly codes: number;
 }
 
-/** What the graph of a model's backbone is written from. */
 export interface BackboneParts {
-  /** Name in errors. */
   readonly name: string;
-  /** Prefix of the transformer's names. */
   readonly stem: string;
-  /** Name of the output layer. */
   readonly head: string;
   readonly sizes: BackboneSizes;
 }
@@ -50,7 +45,6 @@ export function minRowsOf(precision: Precision): number {
   return precision === "fp32" ? 2 : 1;
 }
 
-/** Output for the newest row of a sequence. */
 export interface BackboneOutput {
   /** [width], after the last norm. */
   readonly hidden: Float32Array;
@@ -73,7 +67,6 @@ export class Backbone {
   #bindings: Binding[] = [];
   #generation = -1;
 
-  /** @param minRows see `minRowsOf` */
   constructor(session: BoundSession, sizes: BackboneSizes, places: number, minRows = 1) {
     const slots = Math.max(places, minRows);
     this.#session = session;
@@ -122,7 +115,6 @@ export class Backbone {
     return this.#rows.subarray(slot * width, (slot + 1) * width);
   }
 
-  /** Reads one more row of each of these sequences. */
   async step(slots: readonly number[]): Promise<BackboneOutput[]> {
     const { cache } = this;
     const { width, codes } = this.#sizes;

@@ -8,24 +8,18 @@ import { WeightsInGraph } from "./weights-in-graph.ts";
 
 export interface DepthDecoderSizes {
   readonly transformer: TransformerSizes;
-  /** Width of its input rows. */
   readonly rowWidth: number;
-  /** Number of logits. */
   readonly codes: number;
   /** Codebooks per frame; it scores all but the first. */
   readonly codebooks: number;
 }
 
-/** What the graph of a model's depth decoder is written from. */
 export interface DepthDecoderParts {
-  /** Name in errors. */
   readonly name: string;
-  /** Prefix of the transformer's names. */
   readonly stem: string;
   /** Projection to the transformer's width; `null` if the widths are equal. */
   readonly projection: { readonly stem: string; readonly hasBias?: boolean } | null;
   readonly sizes: DepthDecoderSizes;
-  /** Writes an output layer. */
   writeHead(into: WeightsInGraph, x: string, head: number): string;
 }
 
@@ -105,7 +99,6 @@ export class DepthDecoder {
   readonly #total = new Int32Array(1);
   readonly #bindings = new Map<string, Binding>();
 
-  /** @param minRows see `minRowsOf` */
   constructor(session: BoundSession, sizes: DepthDecoderSizes, maxFrames: number, minRows = 1) {
     const slots = Math.max(maxFrames, minRows);
     this.#session = session;

@@ -13,7 +13,6 @@ export interface Convolution {
   readonly edges?: "zeros" | "repeated";
 }
 
-/** A layer's memory of a stream. */
 export interface LayerState {
   readonly name: string;
   /** Shape for one stream; initially zeros. */
@@ -29,7 +28,6 @@ export interface AttentionCache {
 
 /** Settings shared by a graph's attention layers. */
 export interface AttentionLayout {
-  /** Width of a head. */
   readonly headWidth: number;
   readonly theta: number;
   /** Positions that one attends to, including its own; `null`: all before. */

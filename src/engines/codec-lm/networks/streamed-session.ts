@@ -6,13 +6,10 @@ import type { AttentionCache, AttentionLayout, StreamedGraph } from "./streamed-
 import { inverseFrequencies } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
-/** State of a stream between chunks. */
 export interface StreamState {
-  /** Memory of the layers by state name. */
   readonly states: Map<string, StateView>;
   /** Positions processed by attention so far. */
   position: number;
-  /** Positions that are kept. */
   readonly capacity: number;
 }
 
@@ -21,7 +18,6 @@ interface StateView {
   readonly data: Float32Array;
   /** Shape for one stream. */
   readonly shape: readonly number[];
-  /** Index of the stream in the array. */
   readonly at: number;
 }
 

@@ -1,6 +1,5 @@
 import type { AttentionLayout, StreamedGraph } from "./streamed-graph.ts";
 
-/** Sizes of a codec's transformer. */
 export interface StreamedTransformerSizes extends AttentionLayout {
   /** Width of the rows. */
   readonly width: number;

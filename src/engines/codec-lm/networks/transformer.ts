@@ -12,7 +12,6 @@ export interface TransformerSizes {
   readonly innerWidth: number;
   readonly epsilon: number;
   readonly rotary: RotarySettings;
-  /** Maximum length of a sequence. */
   readonly positions: number;
   /** Whether each head's queries and keys are normalised with their own weights, as in Qwen3. */
   readonly hasHeadNorms: boolean;

@@ -3,7 +3,6 @@ import { BLOCK } from "../../../onnx/quantising-kernel.ts";
 import type { StoredVariable, Weights } from "../../../onnx/weights-folder.ts";
 import { DATA_SUFFIX, SCALES_SUFFIX } from "../quantised-weights.ts";
 
-/** Weights without access to their numbers. */
 export type NamedWeights = Pick<Weights, "variables" | "variable">;
 
 /**

@@ -14,11 +14,9 @@ import {
 } from "../networks/streamed-transformer.ts";
 import type { WeightsInGraph } from "../networks/weights-in-graph.ts";
 
-/** Sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
 export interface DecoderSizes extends StreamedTransformerSizes {
   readonly codebooks: number;
   readonly codes: number;
-  /** Width of a codebook's vectors. */
   readonly codeWidth: number;
   /** Width of the projected sums of the codebooks' vectors. */
   readonly quantisedWidth: number;

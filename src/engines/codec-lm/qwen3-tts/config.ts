@@ -16,7 +16,6 @@ export interface Qwen3TtsConfig {
   readonly textTokens: number;
   /** Width of text embeddings before their projection. */
   readonly textWidth: number;
-  /** Codes per codebook. */
   readonly codes: number;
   /** Rows of the talker's codec embedding: the codes of a codebook, then {@link CONTROL_ROWS} control rows. */
   readonly rows: number;

@@ -24,7 +24,6 @@ export interface Qwen3Script {
   readonly language: string;
   /** A preset; `"voice"`: a vector of the speaker encoder; `null`: none. */
   readonly speaker: { readonly preset: string } | "voice" | null;
-  /** Instructions how to speak; `null`: none. */
   readonly instruction: string | null;
   /** Earlier speech in the voice. */
   readonly reference: { readonly text: string; readonly frames: readonly CodeFrame[] } | null;
@@ -97,7 +96,6 @@ function instructionIds(instruction: string, tokenizer: Tokenizer, { ids }: Qwen
   ];
 }
 
-/** Returns the rows for the language and the voice. */
 function voiceRows({ language, speaker }: Qwen3Script, config: Qwen3TtsConfig): PromptRow[] {
   const { ids, languages, speakers, dialects } = config;
   const preset = speaker === null || speaker === "voice" ? null : speaker.preset.toLowerCase();
@@ -148,7 +146,6 @@ export class Qwen3Embeddings {
   readonly #width: number;
   readonly #codebooks: number;
 
-  /** @param text session of {@link textProjectionGraph} */
   constructor(weights: Weights, text: Session, { talker, codebooks }: Qwen3TtsConfig) {
     this.#weights = weights;
     this.#text = text;
@@ -156,7 +153,6 @@ export class Qwen3Embeddings {
     this.#codebooks = codebooks;
   }
 
-  /** Reads into memory what every frame needs. */
   async preload(): Promise<void> {
     for (let codebook = 0; codebook < this.#codebooks; codebook++) {
       await this.#weights.preload(codecTable(codebook));
@@ -194,7 +190,6 @@ export class Qwen3Embeddings {
     return this.#weights.row(codecTable(codebook), code);
   }
 
-  /** Returns the sum of a frame's codes at the talker's input. */
   ofFrame(frame: CodeFrame): Float32Array {
     const sum = new Float32Array(this.#width);
     for (const [codebook, code] of frame.entries()) addRow(sum, this.ofCode(codebook, code));

@@ -11,7 +11,6 @@ export interface Qwen3TtsSettings {
   readonly first: SamplerConfig;
   /** Sampler of the others (code predictor). */
   readonly others: SamplerConfig;
-  /** Penalty on earlier first codes. */
   readonly penalty: RepetitionPenalty;
   readonly maxFrames: number;
   /** `null`: not given. */
@@ -92,7 +91,6 @@ export interface TalkerInput {
   readonly textRows: Float32Array;
 }
 
-/** Creates the generation state of an utterance. */
 export function qwen3TtsSequenceState(
   { prompt, textRows }: TalkerInput,
   { first, others, penalty, maxFrames }: Qwen3TtsSettings,

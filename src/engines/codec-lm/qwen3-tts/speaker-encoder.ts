@@ -13,17 +13,13 @@ export const MELS = 128;
 
 /** Sizes of the speaker encoder, an ECAPA-TDNN (Desplanques et al., 2020). */
 export interface SpeakerEncoderSizes {
-  /** Width of the voice vector. */
   readonly width: number;
   /** Channels of the first block, of the blocks after it, and of their concatenation. */
   readonly channels: readonly number[];
   readonly kernels: readonly number[];
   readonly dilations: readonly number[];
-  /** Channels of the attention. */
   readonly attentionChannels: number;
-  /** Parts that a block's channels are split into. */
   readonly parts: number;
-  /** Channels of a block's gate. */
   readonly gateChannels: number;
 }
 

@@ -39,7 +39,6 @@ export function presetScript(
   return { script, voice: null, turns: [] };
 }
 
-/** Speaks in the voice of earlier turns. */
 export class VoiceFollower {
   readonly #encoder: SpeakerEncoder;
   readonly #codec: MimiEncoder;
@@ -93,7 +92,6 @@ export class VoiceFollower {
 
 const seconds = (samples: number): string => (samples / SAMPLE_RATE_HZ).toFixed(0);
 
-/** Earlier speech of a speaker. */
 export interface VoiceReference {
   /** Concatenated audio, mono at 24 kHz. */
   readonly audio: Float32Array;

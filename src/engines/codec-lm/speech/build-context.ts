@@ -9,14 +9,12 @@ import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
 import { couldCoverAudio, toPlainText } from "./segments.ts";
 import type { LabelVoices } from "./voices.ts";
 
-/** Context of the prompt. */
 export interface ContextTurns {
   readonly turns: readonly SpokenTurn[];
   /** Index in the history of each turn; `null` for a turn that is not in it. */
   readonly indices: readonly (number | null)[];
 }
 
-/** The parts of a script that determine the context. */
 interface ContextRequest {
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;

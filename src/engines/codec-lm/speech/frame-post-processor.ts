@@ -39,7 +39,6 @@ export class FramePostProcessor {
     return this.#count === 0;
   }
 
-  /** Whether more was added than fits. */
   get isFull(): boolean {
     return this.#isOver;
   }
@@ -62,7 +61,6 @@ export class FramePostProcessor {
     return [];
   }
 
-  /** Adds frames of silence as far as they fit. */
   *pause(frames: number): Generator<Frame, void, void> {
     this.beginSegment();
     const silence = new Float32Array(FRAME_SAMPLES);

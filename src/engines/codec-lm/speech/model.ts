@@ -16,9 +16,7 @@ export interface CodecLmOptions {
   readonly folder: string;
   readonly precision: Precision;
   readonly threads: number;
-  /** Folder for quantised weights. */
   readonly cacheFolder: string;
-  /** Maximum utterances computed together. */
   readonly maxConcurrent: number;
   /** `realtime`: an utterance too many is rejected; `throughput`: all slow down. */
   readonly pace: "realtime" | "throughput";

@@ -4,12 +4,10 @@ import { inlinePhonemes, withoutPhonemes } from "../../../text/phonemes/given-ph
 import { spokenSentences } from "../../../text/sentences/sentences.ts";
 import type { PlainItem } from "../../../text/speak-plain.ts";
 
-/** Sentences spoken in one generation. */
 export interface Segment {
   readonly text: string;
   /** End in the text so far, in UTF-16 units. */
   readonly end: number;
-  /** Whether the sentence continues in the next segment. */
   readonly isContinued: boolean;
   /** Pause before it that the text asks for, in seconds; `null`: the speaker's usual one. */
   readonly breakS: number | null;
@@ -102,7 +100,6 @@ interface TextPart {
   readonly isContinued: boolean;
 }
 
-/** Groups sentences and clauses into segments. */
 function splitSegments(piece: string): TextPart[] {
   const grouped: TextPart[] = [];
   let letters = 0;
@@ -120,7 +117,6 @@ function splitSegments(piece: string): TextPart[] {
   return grouped;
 }
 
-/** Returns the sentences, which join to the whole text. */
 function splitSentencesAt(piece: string): string[] {
   const starts = spokenSentences(piece).map(({ from }) => from);
   const bounds = [0, ...starts.slice(1), piece.length];

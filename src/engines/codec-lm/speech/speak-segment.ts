@@ -10,7 +10,6 @@ export interface SegmentRequest {
   readonly utterance: Omit<Utterance, "seed">;
   /** Seeds of the first attempt and the retry. */
   readonly seeds: readonly [bigint, bigint];
-  /** Frames that its text takes at most. */
   readonly maxFramesOfText: number;
   /** Frames that still fit into the utterance. */
   readonly room: number;
@@ -24,7 +23,6 @@ export interface SegmentEnd {
 
 export type Caution = (typeof CAUTIONS)[keyof typeof CAUTIONS];
 
-/** Problems of a segment, as sentences for people. */
 export const CAUTIONS = {
   noEnd: "cut short: no end came",
   silence: "cut short: nothing but silence came any more",

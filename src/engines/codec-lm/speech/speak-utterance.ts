@@ -31,7 +31,6 @@ import { type LabelVoices, resolveScriptVoices } from "./voices.ts";
 export interface SpeechParts {
   readonly model: CodecLanguageModel;
   readonly voices: LabelVoices;
-  /** Options of the architecture for every utterance. */
   readonly options: ReadonlyMap<string, string>;
 }
 

@@ -20,7 +20,6 @@ export class SpokenHistory {
     return this.#turns;
   }
 
-  /** Starts recording the next segment. */
   begin(): SegmentRecorder {
     return new SegmentRecorder(this.#maxS > 0);
   }
@@ -38,7 +37,6 @@ export class SpokenHistory {
   }
 }
 
-/** Speech of a segment without its trailing silence. */
 interface RecordedSpeech {
   readonly codes: readonly CodeFrame[];
   readonly audio: Float32Array;
@@ -65,7 +63,6 @@ class SegmentRecorder {
     return this.#count;
   }
 
-  /** Frames of trailing silence. */
   get silentFrames(): number {
     return this.#silence.silentFrames;
   }
@@ -92,7 +89,6 @@ export function isSilent(samples: Float32Array): boolean {
   return rootMeanSquare(samples) < SILENCE_RMS;
 }
 
-/** Measures trailing silence. */
 export class SilenceDetector {
   #loudest = 0;
   #frames = 0;
@@ -104,7 +100,6 @@ export class SilenceDetector {
     this.#frames = isQuiet ? this.#frames + 1 : 0;
   }
 
-  /** Frames of trailing silence. */
   get silentFrames(): number {
     return this.#frames;
   }

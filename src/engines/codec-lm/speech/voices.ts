@@ -13,7 +13,6 @@ export type LabelVoice =
   | { readonly preset: string }
   | {
       readonly clip: {
-        /** Mono samples at 24 kHz. */
         readonly samples: Float32Array;
         /** All words of the recording; empty if unknown. */
         readonly text: string;
@@ -21,7 +20,6 @@ export type LabelVoice =
     };
 
 export interface LabelVoices {
-  /** Returns the preset of a label; `null` if there is none. */
   presetOf(label: SpeakerLabel): string | null;
   /** Returns the recording of a label as a turn; `null` if there is none. */
   clipOf(label: SpeakerLabel): SpokenTurn | null;

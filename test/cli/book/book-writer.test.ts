@@ -25,10 +25,10 @@ function formIn(folder: string, encoding: SegmentedKind, inFiles: boolean): Book
   };
 }
 
-/** Half a second of a tone, and of silence. */
+/** A tenth of a second of a tone, then of silence. */
 function soundOf(passage: number): Uint8Array {
-  const pcm = new Int16Array(24_000).map((_, at) =>
-    at < 12_000 ? 9_000 * Math.sin(at * 0.1 * (passage + 1)) : 0,
+  const pcm = new Int16Array(4_800).map((_, at) =>
+    at < 2_400 ? 9_000 * Math.sin(at * 0.1 * (passage + 1)) : 0,
   );
   return new Uint8Array(pcm.buffer);
 }

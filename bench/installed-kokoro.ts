@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { findVoiceCheckpoint } from "../src/models/checkpoints.ts";
+import { findVoiceCheckpoint } from "../src/models/checkpoint-manifest.ts";
+import { pullVoice } from "../src/models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
-import { pullVoice } from "../src/models/voices/pull-voice.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
 import { prepareKokoro } from "../src/server/voices/kokoro-preparation.ts";
 import { loadTextTables } from "../src/text/tables/text-tables.ts";
 import { createWorkerPool } from "../src/workers/worker-pool.ts";

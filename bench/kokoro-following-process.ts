@@ -2,7 +2,7 @@ import { joinSamples } from "../src/audio/pcm.ts";
 import { percentile } from "../src/engines/following/analysis/statistics.ts";
 import { createKokoroModel } from "../src/engines/kokoro/model.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
 import { asClip, heardIn } from "./following/heard-profile.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { followingScript } from "./plain-script.ts";

@@ -10,7 +10,7 @@ import { planContour, planTiming, speechSpan } from "../src/engines/prosody/plan
 import { openTextReader } from "../src/engines/prosody/read-text.ts";
 import { SentenceAudio } from "../src/engines/prosody/sentence-audio.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
 import { plainScript } from "./plain-script.ts";
 
 /** What `kokoro.ts` asks of a process in which there is nothing but Kokoro. */

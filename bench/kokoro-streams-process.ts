@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
 import { loadTextTables } from "../src/text/tables/text-tables.ts";
 import { createWorkerPool, type WorkerPool } from "../src/workers/worker-pool.ts";
 import { harvardSentences, written } from "./harvard.ts";

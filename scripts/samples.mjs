@@ -14,7 +14,7 @@ import { decodeWav } from "../dist/src/audio/decode-wav.js";
 import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { joinSamples, toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
-import { EMBEDDED_CAST } from "../dist/src/models/embedded-cast.js";
+import { EMBEDDED_CAST } from "../dist/src/models/public-models.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));

@@ -1,4 +1,4 @@
-import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { kokoroRenderings } from "../installed-kokoro.ts";
 import { median } from "../load/percentile.ts";

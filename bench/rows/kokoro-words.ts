@@ -1,4 +1,4 @@
-import { KOKORO_CAST } from "../../src/models/kokoro-cast.ts";
+import { KOKORO_CAST } from "../../src/models/kokoro-voices.ts";
 import { kokoroRenderings } from "../installed-kokoro.ts";
 import type { Row } from "../row.ts";
 import { heardOf, startWhisper } from "../whisper.ts";

@@ -4,7 +4,7 @@ import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CheckpointManifest } from "../../src/models/checkpoint-manifest.ts";
-import { fixManifest } from "../../src/models/folder-records.ts";
+import { fixManifest } from "../../src/models/installation-records.ts";
 import { checkpointFile } from "../../src/models/installed-checkpoint.ts";
 import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";

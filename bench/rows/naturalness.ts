@@ -1,4 +1,4 @@
-import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
 import { cosine, type Quality, sentencesQuality } from "../quality.ts";
 import type { Row } from "../row.ts";
 

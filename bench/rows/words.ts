@@ -1,4 +1,4 @@
-import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
 import type { Row } from "../row.ts";
 import { heardOf, startWhisper } from "../whisper.ts";
 import type { WordErrors } from "../word-errors.ts";

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { Clip, Turn } from "../../src/core/conversation.ts";
-import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { followingScript, plainScript } from "../plain-script.ts";

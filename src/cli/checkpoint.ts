@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Precision } from "../engines/codec-lm/codec-language-model.ts";
-import { installedFolder } from "../models/codec-lm/known-checkpoints.ts";
+import { installedFolder } from "../models/installation-records.ts";
 import { UsageError } from "../server/errors.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";

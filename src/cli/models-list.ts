@@ -1,12 +1,22 @@
 import { existsSync } from "node:fs";
-import type { CheckpointManifest, RecogniserManifest, VoiceManifest } from "../models/checkpoint-manifest.ts";
-import { findVoiceCheckpoint, pullableRecognisers, pullableVoices } from "../models/checkpoints.ts";
-import { installedFolder, KNOWN_CODEC_LMS, type KnownCodecLm } from "../models/codec-lm/known-checkpoints.ts";
+import {
+  type CheckpointManifest,
+  findVoiceCheckpoint,
+  hubSourceOf,
+  pullableRecognisers,
+  pullableVoices,
+  type RecogniserManifest,
+  type VoiceManifest,
+} from "../models/checkpoint-manifest.ts";
 import { megabytes } from "../models/download/disk.ts";
-import { hubSourceOf } from "../models/download/hub/hub-manifest.ts";
-import { shownHubName } from "../models/download/hub/hub-name.ts";
-import { codecLmRecord, ownManifests, recogniserRecord } from "../models/folder-records.ts";
-import { findHubWriter, HUB_WRITERS, type HubWriter } from "../models/hub-writers.ts";
+import { shownHubName } from "../models/download/hub-name.ts";
+import { voiceCheckpointRecord } from "../models/download/pull-voice.ts";
+import {
+  codecLmRecord,
+  installedFolder,
+  ownManifests,
+  recogniserRecord,
+} from "../models/installation-records.ts";
 import {
   type CheckpointRecord,
   type CheckpointState,
@@ -15,8 +25,14 @@ import {
   inspectCheckpoint,
   sizeOnDisk,
 } from "../models/installed-checkpoint.ts";
-import { offeredModels } from "../models/offered-models.ts";
-import { voiceCheckpointRecord } from "../models/voices/pull-voice.ts";
+import {
+  findHubWriter,
+  HUB_WRITERS,
+  type HubWriter,
+  KNOWN_CODEC_LMS,
+  type KnownCodecLm,
+} from "../models/known-hub-models.ts";
+import { offeredModels } from "../models/models-from-settings.ts";
 import { WHISPER_CONVERSION } from "../server/recogniser/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type Screen, table } from "./terminal/command-io.ts";

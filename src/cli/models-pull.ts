@@ -1,34 +1,37 @@
 import { createInterface } from "node:readline/promises";
 import { nearestName } from "../core/nearest-name.ts";
-import type { CheckpointManifest, RecogniserManifest, VoiceManifest } from "../models/checkpoint-manifest.ts";
 import {
+  type CheckpointManifest,
   findRecogniser,
   findVoiceCheckpoint,
   namesOf,
   pullableRecognisers,
   pullableVoices,
-} from "../models/checkpoints.ts";
+  type RecogniserManifest,
+  type VoiceManifest,
+} from "../models/checkpoint-manifest.ts";
+import type { HubPullOptions, LicenceQuestion } from "../models/download/accepted-licences.ts";
+import { megabytes } from "../models/download/disk.ts";
+import { HUB_PREFIX, type HubName, parseHubName } from "../models/download/hub-name.ts";
+import type { PullProgress } from "../models/download/options.ts";
+import { type Outcome, pullCheckpoint, removeCheckpoint } from "../models/download/pull.ts";
+import { pullCodecLm } from "../models/download/pull-codec-lm.ts";
+import { pullFromHub } from "../models/download/pull-hub.ts";
+import { pullRecogniser } from "../models/download/pull-recogniser.ts";
+import { pullVoice } from "../models/download/pull-voice.ts";
+import { ownManifest, ownManifests } from "../models/installation-records.ts";
+import { checkpointDir, checkpointFile } from "../models/installed-checkpoint.ts";
 import {
   codecLmOf,
   findCodecLm,
+  findHubWriter,
+  HUB_WRITERS,
   KNOWN_CODEC_LMS,
   type KnownCodecLm,
-} from "../models/codec-lm/known-checkpoints.ts";
-import { pullCodecLm } from "../models/codec-lm/pull-codec-lm.ts";
-import { megabytes } from "../models/download/disk.ts";
-import type { HubPullOptions, LicenceQuestion } from "../models/download/hub/accepted-licences.ts";
-import { templateOf } from "../models/download/hub/hub-manifest.ts";
-import { HUB_PREFIX, type HubName, parseHubName } from "../models/download/hub/hub-name.ts";
-import { pullFromHub } from "../models/download/hub/pull-hub.ts";
-import type { PullProgress } from "../models/download/options.ts";
-import { type Outcome, pullCheckpoint, removeCheckpoint } from "../models/download/pull.ts";
-import { ownManifest, ownManifests } from "../models/folder-records.ts";
-import { findHubWriter, HUB_WRITERS } from "../models/hub-writers.ts";
-import { checkpointDir, checkpointFile } from "../models/installed-checkpoint.ts";
-import { KOKORO_LABELS, measuredFirst } from "../models/kokoro-cast.ts";
+  templateOf,
+} from "../models/known-hub-models.ts";
+import { KOKORO_LABELS, measuredFirst } from "../models/kokoro-voices.ts";
 import { EMBEDDED_CHECKPOINT } from "../models/public-models.ts";
-import { pullRecogniser } from "../models/recognisers/pull-recogniser.ts";
-import { pullVoice } from "../models/voices/pull-voice.ts";
 import { messageWithCauses, UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, onOneLine, safeText } from "./terminal/command-io.ts";

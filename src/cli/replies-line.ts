@@ -1,5 +1,5 @@
 import { get } from "node:http";
-import { HUB_WRITERS } from "../models/hub-writers.ts";
+import { HUB_WRITERS } from "../models/known-hub-models.ts";
 import { isSmallTalk } from "../server/writer/compose-writer.ts";
 import type { Settings } from "../settings/schema.ts";
 

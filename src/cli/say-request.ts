@@ -176,7 +176,7 @@ export class SayRequests {
     if (local !== undefined) return await local.load();
     const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
     const words = await serverLexicon(this.#settings);
-    const { KOKORO_CHECKPOINT } = await import("../models/kokoro-cast.ts");
+    const { KOKORO_CHECKPOINT } = await import("../models/kokoro-voices.ts");
     if (checkpoint === KOKORO_CHECKPOINT) {
       const { kokoroCheckpoint } = await import("../server/voices/kokoro-checkpoint.ts");
       const kokoro = await kokoroCheckpoint(this.#settings, { words, threads: 1 });
@@ -243,7 +243,7 @@ interface Given {
 /** Returns the available models. Custom voices are read only if a voice is named. */
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
   if (voice !== undefined) return (await import("./stored-voice.ts")).localPublicModels(settings);
-  const { offeredModels } = await import("../models/offered-models.ts");
+  const { offeredModels } = await import("../models/models-from-settings.ts");
   const { withVoiceManners } = await import("../server/voices/server-voices.ts");
   return withVoiceManners(offeredModels(settings), settings);
 }

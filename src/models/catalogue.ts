@@ -1,8 +1,8 @@
 import type { ModelCard } from "../core/model-card.ts";
 import type { Preset, UnusedKnobs } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
+import { type Checkpoint, Residency, type Resident } from "./checkpoint-cache.ts";
 import type { PublicModel } from "./public-models.ts";
-import { type Checkpoint, Residency, type Resident } from "./residency.ts";
 
 export interface CatalogueOptions {
   /** What is offered, in the order it is listed; exactly one is the default. */

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
 import { CSM } from "../engines/codec-lm/goldens.ts";
 import { BASE } from "../engines/codec-lm/qwen3-tts/cases.ts";
-import { fakeHub } from "../models/download/hub/fake-hub.ts";
+import { fakeHub } from "../models/download/fake-hub.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 
 const hub = await fakeHub();

@@ -12,7 +12,7 @@ import { pullWriter } from "../../src/server/writer/writer-weights.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
-import { fakeHub } from "../models/download/hub/fake-hub.ts";
+import { fakeHub } from "../models/download/fake-hub.ts";
 import { until, within } from "../waiting.ts";
 import { dialogueOf, replyOf } from "../writers/dialogues.ts";
 import { CHATML_TEMPLATE, tinyGguf } from "../writers/llama/tiny-gguf.ts";

@@ -7,7 +7,7 @@ import { clientOf } from "../e2e/client.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
 import { startServerProcess } from "../e2e/server-process.ts";
-import { fakeHub } from "../models/download/hub/fake-hub.ts";
+import { fakeHub } from "../models/download/fake-hub.ts";
 import { writeTinyHub } from "../recognition/whisper/tiny-whisper.ts";
 import { until } from "../waiting.ts";
 import { runAntiphon } from "./run-antiphon.ts";

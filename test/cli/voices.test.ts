@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
 import { voiceWav } from "../api/http/voice-form.ts";
 import { publishedFolder } from "../engines/kokoro/tiny-kokoro.ts";
 import { runAntiphon } from "./run-antiphon.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
 import { checkVoice, chooseVoice } from "../../src/serving/prepare/choose-voice.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";

@@ -1,7 +1,6 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { EMBEDDED_CAST, EMBEDDED_TAKES } from "../../src/models/embedded-cast.ts";
-import type { PublicModel } from "../../src/models/public-models.ts";
-import type { Checkpoint } from "../../src/models/residency.ts";
+import type { Checkpoint } from "../../src/models/checkpoint-cache.ts";
+import { EMBEDDED_CAST, EMBEDDED_TAKES, type PublicModel } from "../../src/models/public-models.ts";
 import { createToneModel } from "../core/tone-model.ts";
 
 /** One instance of a checkpoint, from the call to `load` until its `close` has finished. */

@@ -2,7 +2,7 @@ import type { Hash } from "node:crypto";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { openForResume } from "../../core/replace-file.ts";
-import { newHash, type StatedFile } from "../stated-file.ts";
+import { newHash, type StatedFile } from "../installed-checkpoint.ts";
 import { onDisk } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
 

@@ -5,8 +5,8 @@ import type { PipSource } from "../checkpoint-manifest.ts";
 import { FullDiskError, onDisk } from "./disk.ts";
 import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
-import { type ProgramEnd, runProgram } from "./program.ts";
 import { type PullError, SourceError } from "./pull-error.ts";
+import { type ProgramEnd, runProgram } from "./run-program.ts";
 
 /** Begins the name of a folder that pip works in; what is left of one is of no use. */
 const WORK_PREFIX = ".pip-";

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import type { CheckpointSource } from "../checkpoint-manifest.ts";
-import { hashName, isRight, rightDigest, type StatedFile } from "../stated-file.ts";
+import { hashName, isRight, rightDigest, type StatedFile } from "../installed-checkpoint.ts";
 import { makeFolder, requireSpace } from "./disk.ts";
-import { type Address, fetchOverHttp, type OnRetry } from "./http-source.ts";
-import { hostOf, hubAccess, hubHost, tokenRemedy } from "./hub/hub-access.ts";
+import { type Address, fetchOverHttp, type OnRetry } from "./http-download.ts";
+import { hostOf, hubAccess, hubHost, tokenRemedy } from "./hub-repository.ts";
 import type { Fetching } from "./options.ts";
 import { PartFile, sizeOfPart } from "./part-file.ts";
 import { fetchWithPip } from "./pip-source.ts";

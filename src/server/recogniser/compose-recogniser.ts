@@ -1,5 +1,5 @@
 import { type Recogniser, RecogniserError } from "../../core/recogniser.ts";
-import { DEFAULT_RECOGNISER, findRecogniser } from "../../models/checkpoints.ts";
+import { DEFAULT_RECOGNISER, findRecogniser } from "../../models/checkpoint-manifest.ts";
 import { DeferredRecogniser } from "../../recognition/deferred-recogniser.ts";
 import { HELD_BYTES_PER_S } from "../../recognition/sound-wav.ts";
 import type { Environment } from "../../settings/environment.ts";

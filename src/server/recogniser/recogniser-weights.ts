@@ -3,15 +3,11 @@ import {
   findRecogniser,
   namesOf,
   pullableRecognisers,
-} from "../../models/checkpoints.ts";
+} from "../../models/checkpoint-manifest.ts";
 import { messageOf } from "../../models/download/pull-error.ts";
-import { recogniserRecord } from "../../models/folder-records.ts";
+import { type Conversion, pullRecogniser, UnfitWeightsError } from "../../models/download/pull-recogniser.ts";
+import { recogniserRecord } from "../../models/installation-records.ts";
 import { checkpointDir, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
-import {
-  type Conversion,
-  pullRecogniser,
-  UnfitWeightsError,
-} from "../../models/recognisers/pull-recogniser.ts";
 import { FORMAT } from "../../recognition/whisper/description.ts";
 import { runInChild } from "../child-task.ts";
 import type { WeightsPull } from "../weights-pull.ts";

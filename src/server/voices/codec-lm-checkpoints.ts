@@ -8,10 +8,11 @@ import type { Checkpoint, Checkpoint as CodecLm } from "../../engines/codec-lm/c
 import { estimateMemory, requireCheckpointMemory } from "../../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../../engines/codec-lm/speech/model.ts";
 import type { LabelVoice } from "../../engines/codec-lm/speech/voices.ts";
-import { findCodecLm, installedFolder, KNOWN_CODEC_LMS } from "../../models/codec-lm/known-checkpoints.ts";
-import { labelCast } from "../../models/embedded-cast.ts";
-import { KOKORO_CHECKPOINT } from "../../models/kokoro-cast.ts";
-import type { LocalVoice } from "../../models/offered-models.ts";
+import { installedFolder } from "../../models/installation-records.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "../../models/known-hub-models.ts";
+import { KOKORO_CHECKPOINT } from "../../models/kokoro-voices.ts";
+import type { LocalVoice } from "../../models/models-from-settings.ts";
+import { labelCast } from "../../models/public-models.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../../settings/settings-error.ts";

@@ -1,8 +1,8 @@
 import type { Lexicon } from "../../core/script.ts";
 import type { EmbeddedPrecision } from "../../engines/embedded/network.ts";
 import { unusedKnobs } from "../../engines/embedded/preset.ts";
+import type { Checkpoint } from "../../models/checkpoint-cache.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
-import type { Checkpoint } from "../../models/residency.ts";
 import { loadTextTables } from "../../text/tables/text-tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../../workers/worker-pool.ts";
 

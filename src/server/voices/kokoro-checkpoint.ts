@@ -7,7 +7,8 @@ import { PUBLISHED_GRAPH } from "../../engines/kokoro/graphs/convert.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../../engines/kokoro/voices.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
-import { findVoiceCheckpoint } from "../../models/checkpoints.ts";
+import { findVoiceCheckpoint } from "../../models/checkpoint-manifest.ts";
+import { voiceCheckpointRecord } from "../../models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
 import {
   KOKORO_CAST,
@@ -16,9 +17,8 @@ import {
   KOKORO_STARTS,
   KOKORO_TAKES,
   measuredFirst,
-} from "../../models/kokoro-cast.ts";
-import type { LocalVoice } from "../../models/offered-models.ts";
-import { voiceCheckpointRecord } from "../../models/voices/pull-voice.ts";
+} from "../../models/kokoro-voices.ts";
+import type { LocalVoice } from "../../models/models-from-settings.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";

@@ -1,8 +1,8 @@
 import type { CheckpointSlotOptions } from "../../limits/checkpoint-slots.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
-import type { LocalVoice } from "../../models/offered-models.ts";
+import type { Checkpoint } from "../../models/checkpoint-cache.ts";
+import type { LocalVoice } from "../../models/models-from-settings.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
-import type { Checkpoint } from "../../models/residency.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
 import type { WorkerPool } from "../../workers/worker-pool.ts";

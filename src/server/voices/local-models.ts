@@ -1,6 +1,6 @@
 import type { Lexicon } from "../../core/script.ts";
-import { KOKORO_CHECKPOINT } from "../../models/kokoro-cast.ts";
-import { offeredModels } from "../../models/offered-models.ts";
+import { KOKORO_CHECKPOINT } from "../../models/kokoro-voices.ts";
+import { offeredModels } from "../../models/models-from-settings.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { PoolEvent } from "../../workers/worker-pool.ts";

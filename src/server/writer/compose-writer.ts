@@ -1,5 +1,5 @@
 import { type Writer, WriterError } from "../../core/writer.ts";
-import { templateOf } from "../../models/download/hub/hub-manifest.ts";
+import { templateOf } from "../../models/known-hub-models.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { DeferredWriter } from "../../writers/deferred-writer.ts";
 import { DEFAULT_SYSTEM_PROMPT } from "../../writers/dialogue-messages.ts";

@@ -1,9 +1,9 @@
 import type { CheckpointManifest } from "../../models/checkpoint-manifest.ts";
 import { pullCheckpoint } from "../../models/download/pull.ts";
 import { messageOf } from "../../models/download/pull-error.ts";
-import { ownManifest } from "../../models/folder-records.ts";
-import { findHubWriter } from "../../models/hub-writers.ts";
+import { ownManifest } from "../../models/installation-records.ts";
 import { checkpointFile, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
+import { findHubWriter } from "../../models/known-hub-models.ts";
 import type { WeightsPull } from "../weights-pull.ts";
 
 export interface WriterWeights {

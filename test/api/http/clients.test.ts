@@ -4,7 +4,7 @@ import { OpenAI } from "openai";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
 import { spokenText, type TextPiece } from "../../../src/core/marked-text.ts";
 import type { Script } from "../../../src/core/script.ts";
-import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
 import { decode } from "../../audio/encode/decoders.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../../recognition/scripted-recogniser.ts";

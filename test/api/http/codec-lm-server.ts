@@ -1,4 +1,4 @@
-import { offeredModels } from "../../../src/models/offered-models.ts";
+import { offeredModels } from "../../../src/models/models-from-settings.ts";
 import { codecLmCheckpoints } from "../../../src/server/voices/codec-lm-checkpoints.ts";
 import type { LocalCheckpoint } from "../../../src/server/voices/local-checkpoint.ts";
 import { loadSettings } from "../../../src/settings/load.ts";

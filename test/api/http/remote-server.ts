@@ -1,4 +1,4 @@
-import { offeredModels } from "../../../src/models/offered-models.ts";
+import { offeredModels } from "../../../src/models/models-from-settings.ts";
 import { remoteCheckpoints } from "../../../src/server/voices/remote-checkpoints.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";

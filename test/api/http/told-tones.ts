@@ -1,5 +1,5 @@
 import type { Script } from "../../../src/core/script.ts";
-import type { Checkpoint } from "../../../src/models/residency.ts";
+import type { Checkpoint } from "../../../src/models/checkpoint-cache.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 
 /** Tones in the embedded voice's place. @param scripts gets all that they are asked to speak */

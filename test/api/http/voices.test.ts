@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import pino from "pino";
 import { RecogniserError } from "../../../src/core/recogniser.ts";
 import type { Script } from "../../../src/core/script.ts";
-import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 import { mixture, noise } from "../../engines/following/analysis/signals.ts";
 import { syntheticVoice } from "../../engines/following/analysis/synthetic-voice.ts";

@@ -4,7 +4,7 @@ import type { RunQueued } from "../../../src/core/run-queued.ts";
 import { AdaptedNetworks } from "../../../src/engines/embedded/adapter.ts";
 import { openNetwork } from "../../../src/engines/embedded/network.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
-import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
 import { VOICE_DIR } from "./voice.ts";
 
 const people = (inTurn: RunQueued = (run) => run()) =>

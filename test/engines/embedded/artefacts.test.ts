@@ -6,7 +6,7 @@ import { loudestIn, THUMP_DB } from "../../../bench/sound/thumps.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import type { Clip, Turn } from "../../../src/core/conversation.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
-import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
 import { speakAll } from "../../core/scripts.ts";
 import { noise } from "../following/analysis/signals.ts";
 import { syntheticVoice } from "../following/analysis/synthetic-voice.ts";

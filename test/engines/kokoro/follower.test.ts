@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearestKokoroVoice } from "../../../src/engines/kokoro/follower.ts";
-import { KOKORO_STARTS } from "../../../src/models/kokoro-cast.ts";
+import { KOKORO_STARTS } from "../../../src/models/kokoro-voices.ts";
 
 const voices = [
   { id: "woman", pitchHz: 165, tract: 1 },

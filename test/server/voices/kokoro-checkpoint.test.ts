@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { offeredModels } from "../../../src/models/offered-models.ts";
+import { offeredModels } from "../../../src/models/models-from-settings.ts";
 import { type KokoroSources, kokoroCheckpoint } from "../../../src/server/voices/kokoro-checkpoint.ts";
 import { slotsOf } from "../../../src/server/voices/local-checkpoint.ts";
 import { loadSettings } from "../../../src/settings/load.ts";

@@ -3,8 +3,12 @@ import { describe, it } from "node:test";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
 import type { ModelVoice } from "../../../src/core/model-card.ts";
-import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
-import { findModel, PUBLIC_MODELS, type PublicModel } from "../../../src/models/public-models.ts";
+import {
+  EMBEDDED_CAST,
+  findModel,
+  PUBLIC_MODELS,
+  type PublicModel,
+} from "../../../src/models/public-models.ts";
 import { checkVoice, chooseSpeaker, chooseVoice } from "../../../src/serving/prepare/choose-voice.ts";
 import { resolveConverse, resolveTts } from "../../../src/serving/prepare/resolve-request.ts";
 

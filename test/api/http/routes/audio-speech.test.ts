@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { decodeWav } from "../../../../src/audio/decode-wav.ts";
 import { FORMATS_WITH_LENGTH, SPEECH_FORMATS } from "../../../../src/contract/audio-speech.ts";
 import type { Script } from "../../../../src/core/script.ts";
-import { EMBEDDED_CAST } from "../../../../src/models/embedded-cast.ts";
+import { EMBEDDED_CAST } from "../../../../src/models/public-models.ts";
 import { decode } from "../../../audio/encode/decoders.ts";
 import { decoded } from "../../../audio/recordings/decoded.ts";
 import { createToneModel } from "../../../core/tone-model.ts";

@@ -2,18 +2,21 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { VoiceGroup, VoiceManifest } from "../../../src/models/checkpoint-manifest.ts";
-import { findVoiceCheckpoint } from "../../../src/models/checkpoints.ts";
+import {
+  findVoiceCheckpoint,
+  type VoiceGroup,
+  type VoiceManifest,
+} from "../../../src/models/checkpoint-manifest.ts";
 import type { PullEvent } from "../../../src/models/download/options.ts";
 import { removeCheckpoint } from "../../../src/models/download/pull.ts";
+import { pullVoice, voiceCheckpointRecord } from "../../../src/models/download/pull-voice.ts";
 import { checkpointDir, inspectCheckpoint } from "../../../src/models/installed-checkpoint.ts";
-import { KOKORO_CAST } from "../../../src/models/kokoro-cast.ts";
-import { pullVoice, voiceCheckpointRecord } from "../../../src/models/voices/pull-voice.ts";
+import { KOKORO_CAST } from "../../../src/models/kokoro-voices.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { HASTY, sha256, WEIGHTS } from "../download/fixture.ts";
-import { COMMIT, type FakeHub, type FakeRepository, fakeHub, send } from "../download/hub/fake-hub.ts";
-import { fakePython } from "../download/make-wheel.ts";
+import { COMMIT, type FakeHub, type FakeRepository, fakeHub, send } from "./fake-hub.ts";
+import { HASTY, sha256, WEIGHTS } from "./fixture.ts";
 import { fakeNpm, packageOf } from "./make-package.ts";
+import { fakePython } from "./make-wheel.ts";
 
 const [HALF, REST] = [WEIGHTS.subarray(0, 60_000), WEIGHTS.subarray(60_000)];
 const HEART = Buffer.alloc(5_000, "h");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ModelVoice } from "../../src/core/model-card.ts";
-import { type LocalVoice, offeredModels } from "../../src/models/offered-models.ts";
+import { type LocalVoice, offeredModels } from "../../src/models/models-from-settings.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";

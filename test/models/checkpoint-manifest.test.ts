@@ -3,13 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import type { Origin } from "../../src/models/checkpoint-manifest.ts";
-import { parseManifest } from "../../src/models/checkpoint-manifest.ts";
-import { DEFAULT_RECOGNISER, findRecogniser, pullableRecognisers } from "../../src/models/checkpoints.ts";
-import { parseHubName } from "../../src/models/download/hub/hub-name.ts";
-import { HUB_WRITERS, hubWriterAt } from "../../src/models/hub-writers.ts";
+import {
+  DEFAULT_RECOGNISER,
+  findRecogniser,
+  type Origin,
+  parseManifest,
+  pullableRecognisers,
+} from "../../src/models/checkpoint-manifest.ts";
+import { parseHubName } from "../../src/models/download/hub-name.ts";
+import { HUB_WRITERS, hubWriterAt } from "../../src/models/known-hub-models.ts";
 import { manifestOf } from "./download/fixture.ts";
-import { manifestOf as recogniserOf } from "./recognisers/tiny-recogniser.ts";
+import { manifestOf as recogniserOf } from "./download/tiny-recogniser.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-manifests-"));
 after(() => rmSync(folder, { recursive: true }));

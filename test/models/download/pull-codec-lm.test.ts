@@ -12,28 +12,17 @@ import {
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import {
-  findCodecLm,
-  installedFolder,
-  KNOWN_CODEC_LMS,
-} from "../../../src/models/codec-lm/known-checkpoints.ts";
-import { pullCodecLm } from "../../../src/models/codec-lm/pull-codec-lm.ts";
-import type { LicenceQuestion } from "../../../src/models/download/hub/accepted-licences.ts";
+import type { LicenceQuestion } from "../../../src/models/download/accepted-licences.ts";
 import type { PullEvent, PullOptions } from "../../../src/models/download/options.ts";
 import { begunFolder, removeCheckpoint } from "../../../src/models/download/pull.ts";
-import { codecLmRecord } from "../../../src/models/folder-records.ts";
+import { pullCodecLm } from "../../../src/models/download/pull-codec-lm.ts";
+import { codecLmRecord, installedFolder } from "../../../src/models/installation-records.ts";
 import { inspectCheckpoint } from "../../../src/models/installed-checkpoint.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "../../../src/models/known-hub-models.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { withFullDisk } from "../../full-disk.ts";
-import { HASTY, WEIGHTS } from "../download/fixture.ts";
-import {
-  COMMIT,
-  type FakeHub,
-  type FakeRepository,
-  fakeHub,
-  LATER_COMMIT,
-  send,
-} from "../download/hub/fake-hub.ts";
+import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "./fake-hub.ts";
+import { HASTY, WEIGHTS } from "./fixture.ts";
 
 const CSM = findCodecLm("csm-1b")!;
 const QWEN = findCodecLm("qwen3-tts-0.6b")!;

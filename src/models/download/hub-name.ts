@@ -1,5 +1,5 @@
-import type { StatedFile } from "../../stated-file.ts";
-import { PullError } from "../pull-error.ts";
+import type { StatedFile } from "../installed-checkpoint.ts";
+import { PullError } from "./pull-error.ts";
 
 /** A GGUF on the hub as a person names it. */
 export interface HubName {

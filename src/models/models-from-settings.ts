@@ -1,10 +1,9 @@
 import type { ModelVoice } from "../core/model-card.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
-import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
-import { labelCast } from "./embedded-cast.ts";
-import { KOKORO_CHECKPOINT } from "./kokoro-cast.ts";
-import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "./known-hub-models.ts";
+import { KOKORO_CHECKPOINT } from "./kokoro-voices.ts";
+import { EMBEDDED_CHECKPOINT, labelCast, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
 
 type Given = Pick<Settings, "models" | "checkpoints">;
 type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;

@@ -6,11 +6,11 @@ import {
   type Conversion,
   pullRecogniser,
   type RecogniserPullOptions,
-} from "../../../src/models/recognisers/pull-recogniser.ts";
+} from "../../../src/models/download/pull-recogniser.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { HASTY, sha256, WEIGHTS } from "../download/fixture.ts";
-import { type FakeHub, type FakeRepository, fakeHub } from "../download/hub/fake-hub.ts";
-import { onlyIn, writeWheel } from "../download/make-wheel.ts";
+import { type FakeHub, type FakeRepository, fakeHub } from "./fake-hub.ts";
+import { HASTY, sha256, WEIGHTS } from "./fixture.ts";
+import { onlyIn, writeWheel } from "./make-wheel.ts";
 
 const REPOSITORY = "ann/tiny-whisper";
 export const BIG = "model.safetensors";

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { recogniserRecord } from "../../../src/models/folder-records.ts";
+import { UnfitWeightsError } from "../../../src/models/download/pull-recogniser.ts";
+import { recogniserRecord } from "../../../src/models/installation-records.ts";
 import { inspectCheckpoint, verifyCheckpoint } from "../../../src/models/installed-checkpoint.ts";
-import { UnfitWeightsError } from "../../../src/models/recognisers/pull-recogniser.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { WEIGHTS } from "../download/fixture.ts";
-import { COMMIT, type HubAnswer, LATER_COMMIT, send } from "../download/hub/fake-hub.ts";
-import { fakePython, PYTHON } from "../download/make-wheel.ts";
+import { COMMIT, type HubAnswer, LATER_COMMIT, send } from "./fake-hub.ts";
+import { WEIGHTS } from "./fixture.ts";
+import { fakePython, PYTHON } from "./make-wheel.ts";
 import {
   BIG,
   fileIn,

@@ -12,14 +12,16 @@ import {
   SHA256,
 } from "./checkpoint-manifest.ts";
 import { asDiskError, onDisk } from "./download/disk.ts";
-import { isHubPath } from "./download/hub/hub-name.ts";
+import { isHubPath } from "./download/hub-name.ts";
 import { codeOf, isAbsent, messageOf, PullError } from "./download/pull-error.ts";
 import {
   type CheckpointRecord,
   type CheckpointState,
   checkpointDir,
+  inspectCheckpoint,
   notInstalled,
 } from "./installed-checkpoint.ts";
+import { findCodecLm } from "./known-hub-models.ts";
 
 /**
  * What was made of a recogniser's weights, and of which: written last, so that what it names is whole. It is what the
@@ -140,6 +142,17 @@ export async function codecLmRecord(
   return (await stat(folder).catch(() => null)) === null
     ? notInstalled(named, "missing", `missing (there is no ${folder})`)
     : notInstalled(named, "damaged", `damaged (${folder} does not say what it consists of)`);
+}
+
+/**
+ * Absolute path of the folder that a known checkpoint was pulled into, or `null` when there is none, or not all of it.
+ * Looks at sizes alone.
+ */
+export async function installedFolder(dataDir: string, name: string): Promise<string | null> {
+  const known = findCodecLm(name);
+  if (known === undefined) return null;
+  const { state } = await inspectCheckpoint(await codecLmRecord(known, dataDir), dataDir);
+  return state === "installed" ? checkpointDir(known, dataDir) : null;
 }
 
 /** A folder of a data directory that says itself what checkpoint it is; its files may be there or still to come. */

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
-import { within } from "../../../waiting.ts";
-import { sha256 } from "../fixture.ts";
+import { within } from "../../waiting.ts";
+import { sha256 } from "./fixture.ts";
 
 /** What a repository of the fake hub is at one time. */
 export interface FakeRepository {

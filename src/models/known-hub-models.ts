@@ -1,3 +1,5 @@
+import { type CheckpointManifest, hubSourceOf } from "./checkpoint-manifest.ts";
+
 /** A language model on the hub that is known to suit, under a short name. */
 export interface HubWriter {
   readonly name: string;
@@ -80,4 +82,77 @@ export function findHubWriter(name: string): HubWriter | undefined {
 export function hubWriterAt(repository: string, path: string): HubWriter | undefined {
   const place = `${repository}/${path}`.toLowerCase();
   return HUB_WRITERS.find((writer) => `${writer.repository}/${writer.path}`.toLowerCase() === place);
+}
+
+/** A codec language model that its authors publish on the hub, and that can be pulled by a name of ours. */
+export interface KnownCodecLm {
+  readonly name: string;
+  /** As the hub spells it. */
+  readonly repository: string;
+  /** Which files it consists of: `model_type` in its `config.json`. */
+  readonly kind: "csm" | "qwen3_tts";
+  /** SPDX identifier, as its authors state it; the hub is asked again when it is pulled. */
+  readonly licence: string;
+  /** What it takes, about, before the hub has been asked. */
+  readonly aboutBytes: number;
+}
+
+/** The checkpoints that can be pulled, as `models list` has them. */
+export const KNOWN_CODEC_LMS: readonly KnownCodecLm[] = [
+  {
+    name: "csm-1b",
+    repository: "sesame/csm-1b",
+    kind: "csm",
+    licence: "Apache-2.0",
+    aboutBytes: 7_150_000_000,
+  },
+  {
+    name: "qwen3-tts-0.6b",
+    repository: "Qwen/Qwen3-TTS-12Hz-0.6B-Base",
+    kind: "qwen3_tts",
+    licence: "Apache-2.0",
+    aboutBytes: 2_520_000_000,
+  },
+  {
+    name: "qwen3-tts-0.6b-custom",
+    repository: "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
+    kind: "qwen3_tts",
+    licence: "Apache-2.0",
+    aboutBytes: 2_500_000_000,
+  },
+  {
+    name: "qwen3-tts-1.7b",
+    repository: "Qwen/Qwen3-TTS-12Hz-1.7B-Base",
+    kind: "qwen3_tts",
+    licence: "Apache-2.0",
+    aboutBytes: 4_540_000_000,
+  },
+  {
+    name: "qwen3-tts-1.7b-custom",
+    repository: "Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice",
+    kind: "qwen3_tts",
+    licence: "Apache-2.0",
+    aboutBytes: 4_520_000_000,
+  },
+];
+
+/** The one of that name, or `undefined`. */
+export function findCodecLm(name: string): KnownCodecLm | undefined {
+  return KNOWN_CODEC_LMS.find((known) => known.name === name);
+}
+
+/** The one that the hub has in that repository, whatever the capitals, or `undefined`. */
+export function codecLmOf(repository: string): KnownCodecLm | undefined {
+  return KNOWN_CODEC_LMS.find((known) => known.repository.toLowerCase() === repository.toLowerCase());
+}
+
+/** What is known of the model of a checkpoint. */
+export function hubWriterOf(manifest: CheckpointManifest): HubWriter | undefined {
+  const source = hubSourceOf(manifest);
+  return source === null ? undefined : hubWriterAt(source.repository, source.path);
+}
+
+/** The template of a checkpoint's model: its file's own unless it is a known one. */
+export function templateOf(manifest: CheckpointManifest): HubWriter["template"] {
+  return hubWriterOf(manifest)?.template ?? "own";
 }

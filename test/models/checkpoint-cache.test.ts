@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
-import { type Hold, Residency } from "../../src/models/residency.ts";
+import { type Hold, Residency } from "../../src/models/checkpoint-cache.ts";
 import fc from "../properties.ts";
 import { FakeCheckpoints, type Instance } from "./fake-checkpoints.ts";
 

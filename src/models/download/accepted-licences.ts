@@ -2,10 +2,10 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
-import { writeJson } from "../../../core/replace-file.ts";
-import { asDiskError, onDisk } from "../disk.ts";
-import type { PullOptions } from "../options.ts";
-import { isAbsent, PullError } from "../pull-error.ts";
+import { writeJson } from "../../core/replace-file.ts";
+import { asDiskError, onDisk } from "./disk.ts";
+import type { PullOptions } from "./options.ts";
+import { isAbsent, PullError } from "./pull-error.ts";
 
 /** A licence that has yet to be accepted. */
 export interface LicenceQuestion {

@@ -1,0 +1,265 @@
+import { readFile, rename, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { codecLmRecord, type HubRecord, readHubRecord, writeHubRecord } from "../installation-records.ts";
+import { checkpointDir, isStated, type StatedFile, verifyCheckpoint } from "../installed-checkpoint.ts";
+import type { KnownCodecLm } from "../known-hub-models.ts";
+import { type HubPullOptions, requireAccepted } from "./accepted-licences.ts";
+import { asDiskError, FullDiskError, makeFolder, megabytes } from "./disk.ts";
+import { fileName } from "./hub-name.ts";
+import { HUB, lookAtRepository, withTree } from "./hub-repository.ts";
+import type { Fetching } from "./options.ts";
+import { begunFolder, type Outcome, pullBy } from "./pull.ts";
+import { codeOf, PullError } from "./pull-error.ts";
+import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
+import { spelt } from "./pull-hub.ts";
+
+/**
+ * Sees to it that a codec language model is installed, byte for byte as the hub has it at one commit: the one that `main`
+ * is at when the pull begins, whatever becomes of it until the last file is there. What came is kept when a pull is cut off,
+ * also where the disk is full, and the next goes on with it. The folder appears when it is whole.
+ *
+ * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ */
+export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promise<Outcome> {
+  const { dataDir } = options;
+  const folders = { begun: begunFolder(known, dataDir), final: checkpointDir(known, dataDir) };
+  let record: HubRecord;
+  return pullBy(
+    {
+      verify: async (signal) => verifyCheckpoint(await codecLmRecord(known, dataDir), dataDir, signal),
+      async ask(fetching) {
+        // What an earlier pull began with, be it on its way or in a folder that is damaged.
+        const begun = (await readHubRecord(folders.final)) ?? (await readHubRecord(folders.begun));
+        record = begun ?? (await recordOf(known, fetching));
+        const { repository, licence, licenceUrl, files } = record;
+        const file = "weights, tokenizer and configuration";
+        const question = { repository, licence, licenceUrl, file, sizeBytes: likelyBytes(files) };
+        await requireAccepted(question, options);
+      },
+      install: (fetching) => install(known, folders, record, { ...fetching, keepsParts: true }),
+    },
+    known,
+    options,
+  );
+}
+
+/** Asks the hub what it has now. */
+async function recordOf({ name, repository: wanted }: KnownCodecLm, fetching: Fetching): Promise<HubRecord> {
+  const seen = await lookAtRepository(wanted, fetching);
+  const isAllStated = seen.files.every(
+    (file) => !/\.(safetensors|json|txt)$/.test(file.path) || isStated(file),
+  );
+  const { repository, revision, licence, licenceLink, files } = isAllStated
+    ? seen
+    : await withTree(seen, fetching);
+  return {
+    name,
+    repository,
+    revision,
+    licence: spelt(licence),
+    licenceUrl: licenceLink ?? `${HUB}/${repository}`,
+    files: [...files],
+  };
+}
+
+async function install(
+  known: KnownCodecLm,
+  { begun, final }: { readonly begun: string; readonly final: string },
+  stated: HubRecord,
+  fetching: Fetching,
+): Promise<void> {
+  try {
+    await takeBack(final, begun);
+    await makeFolder(begun);
+    // Another process may have begun meanwhile.
+    const record = (await readHubRecord(begun)) ?? stated;
+    await writeHubRecord(record, begun);
+    const files = await fetchAll(known, record, begun, fetching);
+    await writeHubRecord({ ...record, files }, begun);
+    await rename(begun, final);
+  } catch (error) {
+    await rmdir(begun).catch(() => {});
+    throw failureOf(known, asDiskError(error, begun));
+  }
+}
+
+/** A folder that is damaged becomes what is gone on with. */
+async function takeBack(final: string, begun: string): Promise<void> {
+  try {
+    await rename(final, begun);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    if (!["ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? "")) throw error;
+    await rm(begun, { recursive: true, force: true });
+    await rename(final, begun);
+  }
+}
+
+/** @returns what the checkpoint consists of, all of which is in the folder then */
+async function fetchAll(
+  { kind }: KnownCodecLm,
+  record: HubRecord,
+  folder: string,
+  fetching: Fetching,
+): Promise<HubRecord["files"]> {
+  const byPath = new Map(record.files.map((file) => [file.path, file]));
+  const fetched = async (paths: readonly string[]): Promise<HubRecord["files"]> => {
+    const files = paths.map((path) => byPath.get(path)!);
+    await pullMissing(
+      files.map((file) => wantedFile(file, record)),
+      folder,
+      fetching,
+    );
+    return files;
+  };
+  const read = async (path: string): Promise<string> => {
+    await fetched([path]);
+    return await readFile(join(folder, path), "utf8");
+  };
+  const { repository } = record;
+  return fetched(await checkpointFiles({ kind, repository }, new Set(byPath.keys()), read));
+}
+
+/** @throws PullError when the hub did not say what the file is */
+function wantedFile(file: StatedFile, { repository, revision }: HubRecord): WantedFile {
+  const { path } = file;
+  if (isStated(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
+  throw new PullError(
+    `The hub states no size or no checksum for ${path} of ${repository}, so a download could not be checked: try again later.`,
+  );
+}
+
+function failureOf({ name }: KnownCodecLm, error: unknown): unknown {
+  if (error instanceof FullDiskError) {
+    return new PullError(
+      `The disk that holds ${error.path} is full: make room, or choose another folder with --data-dir. ` +
+        `What came is kept; antiphon models pull ${name} goes on from there, and antiphon models rm ${name} removes it.`,
+      { cause: error },
+    );
+  }
+  if (!(error instanceof NoSourceError)) return error;
+  const kept = error.keptBytes > 0 ? ` (${megabytes(error.keptBytes)} of it are kept)` : "";
+  return new PullError(
+    `The checkpoint ${name} could not be fetched. ${error.path} from ${error.message}${kept}. ` +
+      `Run antiphon models pull ${name} again to go on, or antiphon models rm ${name} to begin with what the hub has today.`,
+    { cause: error },
+  );
+}
+
+/** What a kind of checkpoint consists of, beside its weights. */
+interface Parts {
+  readonly needed: readonly string[];
+  /** Taken along where the repository has them. */
+  readonly more: readonly string[];
+  /** The folders within it that have weights of their own; "" is its own. */
+  readonly weighted: readonly string[];
+}
+
+const PARTS: Readonly<Record<KnownCodecLm["kind"], Parts>> = {
+  csm: {
+    needed: ["config.json", "generation_config.json", "tokenizer.json"],
+    more: [
+      "tokenizer_config.json",
+      "special_tokens_map.json",
+      "preprocessor_config.json",
+      "processor_config.json",
+    ],
+    weighted: [""],
+  },
+  qwen3_tts: {
+    needed: [
+      "config.json",
+      "generation_config.json",
+      "vocab.json",
+      "merges.txt",
+      "tokenizer_config.json",
+      "speech_tokenizer/config.json",
+    ],
+    more: [
+      "preprocessor_config.json",
+      "speech_tokenizer/configuration.json",
+      "speech_tokenizer/preprocessor_config.json",
+    ],
+    weighted: ["", "speech_tokenizer/"],
+  },
+};
+
+const WEIGHTS = "model.safetensors";
+const INDEX = ".index.json";
+
+/**
+ * Which files of a repository a checkpoint consists of, the small ones first. A repository may hold other copies of the
+ * weights, in layouts that are not read here: what `config.json` names is taken, and what the index of several lists.
+ *
+ * @param there paths of the repository
+ * @param read fetches one of them and gives its text
+ * @throws PullError naming what the repository lacks
+ */
+export async function checkpointFiles(
+  { kind, repository }: Pick<KnownCodecLm, "kind" | "repository">,
+  there: ReadonlySet<string>,
+  read: (path: string) => Promise<string>,
+): Promise<string[]> {
+  const { needed, more, weighted } = PARTS[kind];
+  const files = [...needed, ...more.filter((path) => there.has(path))];
+  const need = (path: string, why: string): string => {
+    if (there.has(path)) return path;
+    throw new PullError(
+      `The repository ${repository} has no ${path}, ${why}: it is not the checkpoint that it was.`,
+    );
+  };
+  for (const path of needed) need(path, "which the checkpoint needs");
+  for (const folder of weighted) {
+    const named =
+      folder === "" ? textIn(await read("config.json"), "config.json", "transformers_weights") : null;
+    const weights = `${folder}${named ?? WEIGHTS}`;
+    const path = there.has(weights) || weights.endsWith(INDEX) ? weights : `${weights}${INDEX}`;
+    need(path, "where its weights should be");
+    if (path.endsWith(INDEX)) {
+      const shards = shardsIn(await read(path), path);
+      files.push(path, ...shards.map((shard) => need(`${folder}${shard}`, `which ${path} names`)));
+    } else {
+      files.push(path);
+    }
+  }
+  return files;
+}
+
+/** What a person is told that a checkpoint takes before any of its files has been read, in bytes. */
+export function likelyBytes(files: readonly { readonly path: string; readonly sizeBytes: number }[]): number {
+  const isIndexed = files.some(({ path }) => path.endsWith(`transformers.safetensors${INDEX}`));
+  return files
+    .filter(({ path }) => /\.(safetensors|json|txt)$/.test(path))
+    .filter(({ path }) => !isIndexed || !/^model[^/]*\.safetensors$/.test(path))
+    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+/** A name in a JSON object; `null` where it has none. */
+function textIn(json: string, path: string, field: string): string | null {
+  const value = objectIn(json, path)[field];
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string" && value === fileName(value) && /\.(safetensors|index\.json)$/.test(value))
+    return value;
+  throw new PullError(`In ${path} of the hub, ${field} names no weights: ${JSON.stringify(value)}.`);
+}
+
+function shardsIn(json: string, path: string): string[] {
+  const map = objectIn(json, path).weight_map;
+  const shards = new Set<unknown>(typeof map === "object" && map !== null ? Object.values(map) : []);
+  const named = [...shards].filter(
+    (shard): shard is string =>
+      typeof shard === "string" && shard === fileName(shard) && shard.endsWith(".safetensors"),
+  );
+  if (named.length > 0 && named.length === shards.size) return named.sort();
+  throw new PullError(`${path} of the hub does not say in which files the weights are.`);
+}
+
+function objectIn(json: string, path: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Said below.
+  }
+  throw new PullError(`${path} of the hub is no JSON object: nothing can be made of it.`);
+}

@@ -8,8 +8,6 @@ export const WORD = "\\p{L}\\p{N}_";
 /** Word characters that are neither decimal digits nor `_`: letters, and numbers such as `²` and `½`. */
 export const WORD_LETTER = "\\p{L}\\p{Nl}\\p{No}";
 export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-/** A boundary between a word and anything else. */
-export const WORD_EDGE = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`;
 
 const ALL_LETTERS = /^\p{L}+$/u;
 const ALL_DECIMALS = /^\p{Nd}+$/u;
@@ -20,32 +18,20 @@ const NOT_CAPITAL = /[\p{Lowercase}\p{Lt}]/u;
 const NON_ASCII = /[^\x00-\x7f]/;
 
 /**
- * Digits outside `\p{Nd}`, such as superscripts: [first code point, last, value of the first]. Source: Unicode
+ * Digits outside `\p{Nd}`, such as superscripts: code points in hexadecimal and the value of the first. Source: Unicode
  * Character Database, Numeric_Type=Digit.
  */
-const OTHER_DIGITS: readonly (readonly [number, number, number])[] = [
-  [0xb2, 0xb3, 2],
-  [0xb9, 0xb9, 1],
-  [0x1369, 0x1371, 1],
-  [0x19da, 0x19da, 1],
-  [0x2070, 0x2070, 0],
-  [0x2074, 0x2079, 4],
-  [0x2080, 0x2089, 0],
-  [0x2460, 0x2468, 1],
-  [0x2474, 0x247c, 1],
-  [0x2488, 0x2490, 1],
-  [0x24ea, 0x24ea, 0],
-  [0x24f5, 0x24fd, 1],
-  [0x24ff, 0x24ff, 0],
-  [0x2776, 0x277e, 1],
-  [0x2780, 0x2788, 1],
-  [0x278a, 0x2792, 1],
-  [0x10a40, 0x10a43, 1],
-  [0x10e60, 0x10e68, 1],
-  [0x11052, 0x1105a, 1],
-  [0x1f100, 0x1f100, 0],
-  [0x1f101, 0x1f10a, 0],
-];
+const OTHER_DIGITS: readonly (readonly [first: number, last: number, value: number])[] = Array.from(
+  wordMap(
+    "b2-b3 2,b9 1,1369-1371 1,19da 1,2070 0,2074-2079 4,2080-2089 0,2460-2468 1,2474-247c 1," +
+      "2488-2490 1,24ea 0,24f5-24fd 1,24ff 0,2776-277e 1,2780-2788 1,278a-2792 1,10a40-10a43 1," +
+      "10e60-10e68 1,11052-1105a 1,1f100 0,1f101-1f10a 0",
+  ),
+  ([range, value]) => {
+    const [first = 0, last = first] = range.split("-").map((code) => Number.parseInt(code, 16));
+    return [first, last, Number(value)];
+  },
+);
 
 export function isSpaceCode(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 9 && code <= 13) || (code >= 0x1c && code <= 0x1f);

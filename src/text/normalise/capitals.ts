@@ -118,7 +118,7 @@ const NAMED_BY_LETTERS =
   "wing concourse pier dock bay choice answer candidate company product sample party pool category " +
   "phase route track ward node vertex angle station note size cup table room hall lot form annex " +
   "attachment scenario pathway method test question panel key formula district";
-const LETTERED = withRanges(new RegExp(`\\b${oneOf(NAMED_BY_LETTERS)} $`, "iu"));
+const LETTERED = withRanges(`\\b${oneOf(NAMED_BY_LETTERS)} $`, "iu");
 const THE =
   /\b(?:the|an|straight|either|letter|called|named|marked|labell?ed|of|is|are|was|got|minus|plus) $/u;
 const WORD_BEFORE = withRanges(/[\p{L}\p{N}%]['’]?,? $/u);

@@ -33,7 +33,7 @@ const CHARACTER = withRanges(/[\p{L}\p{N}_]/u);
 
 /** Compiles a sticky pattern that must not end within a word or number. */
 export function pattern(source: string, flags = ""): RegExp {
-  return withRanges(new RegExp(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`));
+  return withRanges(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`);
 }
 
 /** Returns the source of alternatives, escaped, longest first. */
@@ -110,13 +110,17 @@ export function isQuoted(text: string, at: number): boolean {
  * Replaces `\p{L}` and the like by explicit ranges. Unicode properties take half a millisecond to compile, 25 times
  * as long, while a request may be waiting.
  */
-export function withRanges(pattern: RegExp): RegExp {
+export function withRanges(
+  pattern: RegExp | string,
+  flags = typeof pattern === "string" ? "u" : pattern.flags,
+): RegExp {
+  const written = typeof pattern === "string" ? pattern : pattern.source;
   let source = "";
   let isInClass = false;
-  for (let at = 0; at < pattern.source.length; ) {
+  for (let at = 0; at < written.length; ) {
     PROPERTY.lastIndex = at;
-    const character = pattern.source.charAt(at);
-    const property = character === "\\" ? propertyAt(pattern.source, at) : null;
+    const character = written.charAt(at);
+    const property = character === "\\" ? propertyAt(written, at) : null;
     if (property !== null) {
       source += isInClass ? property.ranges : `[${property.isNegated ? "^" : ""}${property.ranges}]`;
       at += property.length;
@@ -125,10 +129,10 @@ export function withRanges(pattern: RegExp): RegExp {
     const length = character === "\\" ? 2 : 1;
     if (character === "[") isInClass = true;
     else if (character === "]") isInClass = false;
-    source += pattern.source.slice(at, at + length);
+    source += written.slice(at, at + length);
     at += length;
   }
-  return new RegExp(source, pattern.flags);
+  return new RegExp(source, flags);
 }
 
 interface Property {

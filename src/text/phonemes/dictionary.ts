@@ -1,4 +1,4 @@
-import { capitalise, isAllLetters } from "../characters.ts";
+import { capitalise, isAllLetters, wordMap } from "../characters.ts";
 import { indexOf, stringAt } from "../tables/string-table.ts";
 import type { Dictionary } from "../tables/text-tables.ts";
 import { PRIMARY, SECONDARY, type Stress, withStress } from "./stress.ts";
@@ -23,12 +23,7 @@ export interface Words {
   own(word: string, tag?: string): string | null;
 }
 
-export const SIGNS: ReadonlyMap<string, string> = new Map([
-  ["%", "percent"],
-  ["&", "and"],
-  ["+", "plus"],
-  ["@", "at"],
-]);
+export const SIGNS = wordMap("% percent,& and,+ plus,@ at");
 
 /** Phonemes, or phonemes by part of speech including DEFAULT. `null` means spelled. */
 export type Entry = string | ReadonlyMap<string, string | null>;

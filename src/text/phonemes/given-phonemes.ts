@@ -26,15 +26,8 @@ const SAME: readonly (readonly [written: string, own: string])[] = [
 export const ACCEPTED: readonly string[] = [...OWN, ...SAME.map(([written]) => written)];
 /** Common mistakes and what to write instead. */
 const MEANT: ReadonlyMap<string, string> = new Map([
-  ["c", "k or s"],
-  ["q", "k"],
-  ["y", "j for the sound of yes"],
-  ["ʍ", "w"],
-  ["’", "ˈ"],
-  ["`", "ˈ"],
+  ...wordMap("c k or s,q k,y j for the sound of yes,ʍ w,’ ˈ,` ˈ,: ː or nothing,- a space or nothing"),
   [",", "ˌ"],
-  [":", "ː or nothing"],
-  ["-", "a space or nothing"],
 ]);
 const REMEDY = "write phonemes as docs/pronunciation.md lists them, as in /kˌubɚnˈɛtiz/";
 const SOUND = /[^ˈˌ ]/;

@@ -1,4 +1,4 @@
-import { digitValue, isAscii } from "../characters.ts";
+import { digitValue, isAscii, wordMap } from "../characters.ts";
 import type { Endings } from "./accent.ts";
 import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
 import { MONEY, NumberReader } from "./number-reading.ts";
@@ -26,17 +26,7 @@ export interface PronunciationLexicon {
 /** "résumé" is not "resume": a final é is always pronounced. */
 const FINAL_E_ACUTE = /ée?s?$/i;
 /** Letters that Unicode does not decompose. */
-const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
-  ["ß", "ss"],
-  ["æ", "ae"],
-  ["œ", "oe"],
-  ["ø", "o"],
-  ["ł", "l"],
-  ["đ", "d"],
-  ["ð", "d"],
-  ["þ", "th"],
-  ["ı", "i"],
-]);
+const PLAIN_LETTERS = wordMap("ß ss,æ ae,œ oe,ø o,ł l,đ d,ð d,þ th,ı i");
 
 /** @param names take precedence over the dictionaries */
 export function createLexicon(

@@ -118,11 +118,11 @@ function partsOf(text: string): string[] {
 }
 
 function cut(sentence: string): string[] {
-  return cutAt(sentence.trim(), MAX_PASSAGE_CHARS).filter((part) => part.trim() !== "");
+  return splitAtSpaces(sentence.trim(), MAX_PASSAGE_CHARS).filter((part) => part.trim() !== "");
 }
 
 /** Splits a text at spaces, or else anywhere but within a character. */
-function cutAt(text: string, maxChars: number): string[] {
+export function splitAtSpaces(text: string, maxChars: number): string[] {
   const parts: string[] = [];
   let from = 0;
   while (text.length - from > maxChars) {
@@ -140,11 +140,11 @@ async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string, v
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split(/\r?\n/);
     rest = lines.pop() ?? "";
-    yield* lines.flatMap((line) => (line === "" ? [line] : cutAt(line, MAX_LINE_CHARS)));
+    yield* lines.flatMap((line) => (line === "" ? [line] : splitAtSpaces(line, MAX_LINE_CHARS)));
     if (rest.length <= MAX_LINE_CHARS) continue;
-    const parts = cutAt(rest, MAX_LINE_CHARS);
+    const parts = splitAtSpaces(rest, MAX_LINE_CHARS);
     rest = parts.pop() ?? "";
     yield* parts;
   }
-  if (rest !== "") yield* cutAt(rest, MAX_LINE_CHARS);
+  if (rest !== "") yield* splitAtSpaces(rest, MAX_LINE_CHARS);
 }

@@ -152,12 +152,9 @@ const SIGNS: ReadonlyMap<string, string> = new Map([
 const number: Say = (content, format) => (KINDS.get(format) ?? cardinalNumber)(content, "");
 
 const KINDS: ReadonlyMap<string, Say> = new Map([
-  ["characters", characters],
-  ["character", characters],
-  ["spell-out", characters],
-  ["spell", characters],
-  ["letters", characters],
-  ["verbatim", characters],
+  ...["characters", "character", "spell-out", "spell", "letters", "verbatim"].map(
+    (name) => [name, characters] as const,
+  ),
   ["digits", digits],
   ["cardinal", cardinalNumber],
   ["ordinal", ordinalNumber],

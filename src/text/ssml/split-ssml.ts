@@ -1,5 +1,5 @@
 import { hasSpeakable } from "../characters.ts";
-import { MAX_PASSAGE_CHARS, type Passage } from "../sentences/passages.ts";
+import { MAX_PASSAGE_CHARS, type Passage, splitAtSpaces } from "../sentences/passages.ts";
 import { cutRunOn, splitSentences } from "../sentences/sentences.ts";
 import { parseXml, type Tag, type XmlEvents } from "./xml.ts";
 
@@ -101,23 +101,22 @@ class PassageCutter implements XmlEvents {
   }
 
   /** Adds text sentence by sentence. */
-  #run(from: number, to: number, before: string, behind: string): void {
+  #run(from: number, to: number, before: string, after: string): void {
     const run = this.#text.slice(from, to);
     const starts = this.#isWhole ? [] : splitSentences(run).flatMap(cutRunOn).slice(1);
     let at = 0;
     for (const end of [...starts.map((start) => start.from), run.length]) {
-      for (const [pieceAt, pieceTo] of piecesOf(run, at, end)) {
-        const piece = run.slice(pieceAt, pieceTo);
-        if (piece.trim() !== "") this.#cutBefore(from + pieceAt);
+      for (const piece of splitAtSpaces(run.slice(at, end), MAX_RUN_CHARS)) {
+        if (piece.trim() !== "") this.#cutBefore(from + at);
         this.#body += before;
-        this.#add(from + pieceAt, from + pieceTo);
-        this.#body += behind;
+        this.#add(from + at, from + at + piece.length);
+        this.#body += after;
         if (piece.trim() !== "") this.#endsInBreak = false;
         this.#hasWords ||= hasSpeakable(piece);
+        at += piece.length;
       }
       this.#isBetween =
         end < run.length || /[.!?…]["'”’)\]]*\s*$/.test(run.slice(Math.max(0, end - 20), end));
-      at = end;
     }
   }
 
@@ -137,16 +136,4 @@ class PassageCutter implements XmlEvents {
   #sourceOf({ from, to }: Tag): string {
     return this.#text.slice(from, to);
   }
-}
-
-/** Splits a sentence into pieces that fit a passage, at spaces where possible. */
-function* piecesOf(run: string, from: number, to: number): Generator<readonly [number, number]> {
-  let at = from;
-  while (to - at > MAX_RUN_CHARS) {
-    const space = run.lastIndexOf(" ", at + MAX_RUN_CHARS);
-    const end = space > at ? space : at + MAX_RUN_CHARS;
-    yield [at, end];
-    at = end;
-  }
-  yield [at, to];
 }

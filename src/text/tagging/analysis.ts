@@ -1,4 +1,4 @@
-import { hasSpeakable, isAllLetters, wordSet } from "../characters.ts";
+import { hasSpeakable, isAllLetters, wordMap, wordSet } from "../characters.ts";
 import { type GivenWord, markedWord } from "../phonemes/given-words.ts";
 import { MONEY } from "../phonemes/number-reading.ts";
 import type { RewrittenText, TextRange } from "../rewritten-text.ts";
@@ -53,13 +53,7 @@ interface TaggedToken extends Token, TextRange {
 }
 
 const MARK_TAGS = wordSet(`. , -LRB- -RRB- \`\` "" '' : $ # NFP`);
-const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
-  ["-LRB-", "("],
-  ["-RRB-", ")"],
-  ["``", "“"],
-  ['""', "”"],
-  ["''", "”"],
-]);
+const MARK_PHONEMES = wordMap("-LRB- (,-RRB- ),`` “,\"\" ”,'' ”");
 const WORD = /^[a-z]+$/i;
 const ENDS_IN_DIGIT = /\d$/;
 const NOT_PUNCTUATION = /[^;:,.!?—…"“”]/g;

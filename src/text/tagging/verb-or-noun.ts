@@ -20,7 +20,7 @@ const TAKES_TO = /^(?:subject|due|according|prior|close|similar|related|access)$
 const MAX_WORDS_BETWEEN = 6;
 
 /** "would ever object" */
-export function isSureInfinitive(sentence: TaggedWords, at: number): boolean {
+function isSureInfinitive(sentence: TaggedWords, at: number): boolean {
   return (
     isInfinitive(sentence, at) && (!hasTag(sentence, at - 1, AFTER_NOUN) || endsAfterThese(sentence, at))
   );
@@ -32,7 +32,7 @@ function endsAfterThese(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "F5 to refresh.", "to convict the man", where the tagger takes "to" for a preposition. */
-export function isAfterTo(sentence: TaggedWords, at: number): boolean {
+function isAfterTo(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   if (words[at - 1] !== "to" || tags[at] !== "NN") return false;
   if (hasWord(sentence, at, NEEDS_NO_ARTICLE) || hasWord(sentence, at - 2, TAKES_TO)) return false;
@@ -41,7 +41,7 @@ export function isAfterTo(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "Record the show", "Please polish it" */
-export function isCommand(sentence: TaggedWords, at: number): boolean {
+function isCommand(sentence: TaggedWords, at: number): boolean {
   const before = sentence.words[at - 1];
   const begins = before === undefined || /^(?:please|kindly|then|always|never|["“,])$/.test(before);
   const object = hasWord(sentence, at - 1, ALONE_NO_NOUN) ? AFTER_PLEASE : AFTER_COMMAND;
@@ -49,18 +49,18 @@ export function isCommand(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "Convert miles to kilometers.", "Rewind thirty seconds." */
-export function isBareCommand(sentence: TaggedWords, at: number): boolean {
+function isBareCommand(sentence: TaggedWords, at: number): boolean {
   if (at > 0 && !hasWord(sentence, at - 1, OPENS)) return false;
   return hasTag(sentence, at + 1, /^(?:NNS|CD|JJ|RB)$/) && !hasOtherVerb(sentence, at);
 }
 
 /** "Speak up and project your voice" */
-export function isSecondCommand(sentence: TaggedWords, at: number): boolean {
+function isSecondCommand(sentence: TaggedWords, at: number): boolean {
   if (!hasWord(sentence, at - 1, /^(?:and|or)$/) || !isObject(sentence, at + 1)) return false;
   return hasBaseVerbBefore(sentence, at);
 }
 
-export function hasBaseVerbBefore(sentence: TaggedWords, at: number): boolean {
+function hasBaseVerbBefore(sentence: TaggedWords, at: number): boolean {
   for (let before = at - 1; before >= 0 && !hasTag(sentence, before, /^[.,:]$/); before--) {
     if (sentence.tags[before] === "VB") return true;
   }
@@ -85,7 +85,7 @@ const TAKES_CLAUSE =
   /^(?:ensure|assume|hope|say|think|know|suppose|imagine|pretend|see|make|let|watch|wait)$/;
 
 /** "at the close.", "the bow snapped" */
-export function isHeadNoun(sentence: TaggedWords, at: number): boolean {
+function isHeadNoun(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   if (!hasWord(sentence, at - 1, HEADS) && !hasTag(sentence, at - 1, /^(?:PRP\$|POS)$/)) return false;
   if (hasTag(sentence, at, /^NN/)) return false;
@@ -94,7 +94,7 @@ export function isHeadNoun(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "the produce", "in use", "collects refuse" */
-export function isNoun(sentence: TaggedWords, at: number): boolean {
+function isNoun(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   const before = words[at - 1];
   if (before === undefined || before === "to" || isInfinitive(sentence, at)) return false;
@@ -107,7 +107,7 @@ export function isNoun(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "Check the city permits on file." */
-export function isCommanded(sentence: TaggedWords, at: number): boolean {
+function isCommanded(sentence: TaggedWords, at: number): boolean {
   if (sentence.tags[0] !== "VB" || hasWord(sentence, 0, TAKES_CLAUSE)) return false;
   if (!hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|IN|CC)$/)) return false;
   let start = at - 1;
@@ -116,7 +116,7 @@ export function isCommanded(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "Keep your friends close.", "Keep the two piles separate from …" */
-export function isObjectComplement(sentence: TaggedWords, at: number): boolean {
+function isObjectComplement(sentence: TaggedWords, at: number): boolean {
   if (!hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|-RRB-|CC|IN|TO)$/)) return false;
   let before = at - 1;
   if (!hasTag(sentence, before, /^(?:NNS?|NNPS?|PRP|CD)$/)) return false;
@@ -129,7 +129,7 @@ const AFTER_VERB = /^(?:DT|PRP|PRP\$|IN|TO|RB|RBR|JJ|JJR|NN|NNS|NNP|NNPS|CD|WRB|
 const BEFORE_CLAUSE = /^(?:if|when|as|while|until|unless|once|because|that)$/;
 
 /** "Analysts project growth", "The two dates conflict" */
-export function isPluralVerb(sentence: TaggedWords, at: number): boolean {
+function isPluralVerb(sentence: TaggedWords, at: number): boolean {
   const { words, tags } = sentence;
   let subject = at - 1;
   while (subject > 0 && tags[subject] === "RB") subject--;
@@ -143,7 +143,7 @@ export function isPluralVerb(sentence: TaggedWords, at: number): boolean {
 }
 
 /** "The factory exports cars", "The firm projects revenue of …" */
-export function isThirdPerson(sentence: TaggedWords, at: number): boolean {
+function isThirdPerson(sentence: TaggedWords, at: number): boolean {
   if (sentence.tags[at] !== "NNS" || !hasTag(sentence, at - 1, /^(?:NN|NNP)$/)) return false;
   const hasObject = hasTag(sentence, at + 1, /^(?:NN|JJ)$/)
     ? startsWithDeterminer(sentence, at - 1)
@@ -182,101 +182,6 @@ function isInList(sentence: TaggedWords, at: number): boolean {
   return hasTag(sentence, at + 3, /^(?:CC|,)$/) && sentence.tags.indexOf(",", at + 4) > 0;
 }
 
-interface Doubtful {
-  readonly sentence: TaggedWords;
-  readonly at: number;
-  readonly tag: string;
-  readonly hasS: boolean;
-  readonly isVerbElse: boolean;
-}
-
-type Taken = "verb" | "with s" | "other";
-
-interface Rule {
-  readonly example: string;
-  readonly taken?: Taken;
-  readonly fits: (word: Doubtful) => boolean;
-  readonly tag: (word: Doubtful) => string;
-}
-
-const noun = ({ hasS }: Doubtful): string => (hasS ? "NNS" : "NN");
-const isModifier = ({ tag }: Doubtful): boolean => tag === "JJ" || tag === "RB";
-
-const RULES: readonly Rule[] = [
-  {
-    example: "We met at the close.",
-    fits: ({ sentence, at }) => isHeadNoun(sentence, at),
-    tag: noun,
-  },
-  {
-    example: "Keep your friends close.",
-    fits: ({ sentence, at }) => isObjectComplement(sentence, at),
-    tag: ({ tag }) => (isVerb(tag) ? "JJ" : tag),
-  },
-  {
-    example: "The truck collects refuse.",
-    taken: "verb",
-    fits: ({ sentence, at, tag }) => /^VB[PZ]?$/.test(tag) && isNoun(sentence, at),
-    tag: noun,
-  },
-  {
-    example: "Check the city permits on file.",
-    taken: "verb",
-    fits: ({ sentence, at, hasS }) => hasS && isCommanded(sentence, at),
-    tag: noun,
-  },
-  {
-    example: "The factory exports cars.",
-    taken: "with s",
-    fits: ({ sentence, at }) => isThirdPerson(sentence, at),
-    tag: () => "VBZ",
-  },
-  {
-    example: "Would the older members ever object to it?",
-    taken: "other",
-    fits: ({ sentence, at }) => isSureInfinitive(sentence, at),
-    tag: () => "VB",
-  },
-  {
-    example: "It takes twelve jurors to convict.",
-    taken: "other",
-    fits: ({ sentence, at }) => isAfterTo(sentence, at),
-    tag: () => "VB",
-  },
-  {
-    example: "Speak up and project your voice.",
-    taken: "other",
-    fits: ({ sentence, at }) => isSecondCommand(sentence, at),
-    tag: () => "VB",
-  },
-  {
-    example: "Refill my prescription.",
-    taken: "other",
-    fits: ({ sentence, at }) => isCommand(sentence, at),
-    tag: () => "VB",
-  },
-  {
-    example: "Convert miles to kilometers.",
-    taken: "other",
-    fits: ({ sentence, at, isVerbElse }) => isVerbElse && isBareCommand(sentence, at),
-    tag: () => "VB",
-  },
-  {
-    example: "Parents object when it rains.",
-    taken: "other",
-    fits: (word) =>
-      !(isModifier(word) && hasBaseVerbBefore(word.sentence, word.at)) &&
-      isPluralVerb(word.sentence, word.at),
-    tag: () => "VBP",
-  },
-  {
-    example: "Laminate flooring is cheap.",
-    taken: "other",
-    fits: (word) => isModifier(word) && word.isVerbElse,
-    tag: () => "NN",
-  },
-];
-
 /**
  * Returns the tag of a word that may be verb or noun, if the context leaves no doubt; else the tagger's. The tagger
  * mostly misses verbs whose noun is more frequent ("Parents object when …").
@@ -286,8 +191,24 @@ const RULES: readonly Rule[] = [
 export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolean): string {
   const tag = sentence.tags[at] ?? "NN";
   const hasS = /(?:^|[^s])s$/.test(sentence.words[at] ?? "");
-  const word: Doubtful = { sentence, at, tag, hasS, isVerbElse };
-  const taken: Taken = isVerb(tag) ? "verb" : hasS ? "with s" : "other";
-  const rule = RULES.find((rule) => (rule.taken ?? taken) === taken && rule.fits(word));
-  return rule?.tag(word) ?? tag;
+  const noun = hasS ? "NNS" : "NN";
+  if (isHeadNoun(sentence, at)) return noun;
+  if (isObjectComplement(sentence, at)) return isVerb(tag) ? "JJ" : tag;
+  if (isVerb(tag)) {
+    const isWronglyVerb = /^VB[PZ]?$/.test(tag) && isNoun(sentence, at);
+    return isWronglyVerb || (hasS && isCommanded(sentence, at)) ? noun : tag;
+  }
+  if (hasS) return isThirdPerson(sentence, at) ? "VBZ" : tag;
+  if (
+    isSureInfinitive(sentence, at) ||
+    isAfterTo(sentence, at) ||
+    isSecondCommand(sentence, at) ||
+    isCommand(sentence, at) ||
+    (isVerbElse && isBareCommand(sentence, at))
+  )
+    return "VB";
+  const isModifier = tag === "JJ" || tag === "RB";
+  if (!(isModifier && hasBaseVerbBefore(sentence, at)) && isPluralVerb(sentence, at)) return "VBP";
+  // "Laminate flooring is cheap."
+  return isModifier && isVerbElse ? "NN" : tag;
 }

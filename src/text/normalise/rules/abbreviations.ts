@@ -100,12 +100,10 @@ export function abbreviations(tables: NormaliserTables): TokenRule {
   ]);
   // "et al." is handled as its two words.
   const keys = [...full.keys()].filter((key) => !key.includes(" "));
-  const withStop = withRanges(new RegExp(alternatives(keys.filter((key) => key.endsWith("."))), "uy"));
+  const withStop = withRanges(alternatives(keys.filter((key) => key.endsWith("."))), "uy");
   const without = withRanges(
-    new RegExp(
-      `(?:${alternatives(keys.filter((key) => !key.endsWith(".")))})(?![\\p{L}\\p{N}_]|\\.\\p{L})`,
-      "uy",
-    ),
+    `(?:${alternatives(keys.filter((key) => !key.endsWith(".")))})(?![\\p{L}\\p{N}_]|\\.\\p{L})`,
+    "uy",
   );
   return (text, at) => {
     if (text.charAt(at - 1) === "&") return null;

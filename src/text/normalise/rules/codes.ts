@@ -19,18 +19,14 @@ const IS = "(?: (?:is|was|are|reads|shows|will be|for \\w+ is))?[ :#=\"“'(]*$"
 const NUMBER_OF = "(?: (?:numbers?|no\\.|code|id))?";
 /** After these, three or more digits are read one by one. */
 const SECRET = withRanges(
-  new RegExp(
-    `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
-    "iu",
-  ),
+  `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
+  "iu",
 );
 /** After these, four or more digits are. */
 const REFERENCE = withRanges(
-  new RegExp(
-    "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
-      `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
-    "iu",
-  ),
+  "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
+    `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
+  "iu",
 );
 /** Nouns after which a number is a name. */
 const BY_NUMBER =
@@ -230,21 +226,20 @@ export const letterCode: TokenRule = (text, at) => {
 const END = "(?![\\p{L}\\p{N}_])";
 /** "#FF5733", but no plain number or word. */
 export const COLOR = /^#(?=[\da-f]{0,5}\d)(?=\d{0,5}[a-f])[\da-f]{6}$/iu;
-const COLOR_HERE = withRanges(new RegExp(`#(?=[\\da-f]{0,5}\\d)(?=\\d{0,5}[a-f])([\\da-f]{6})${END}`, "iuy"));
-const PREFIXED = withRanges(new RegExp(`0[xX]([\\da-fA-F]{1,16})${END}`, "uy"));
-const UUID = withRanges(new RegExp(`[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}${END}`, "uy"));
-const MAC = withRanges(new RegExp(`[\\dA-Fa-f]{2}([:-])[\\dA-Fa-f]{2}(?:\\1[\\dA-Fa-f]{2}){4}${END}`, "uy"));
+const COLOR_HERE = withRanges(`#(?=[\\da-f]{0,5}\\d)(?=\\d{0,5}[a-f])([\\da-f]{6})${END}`, "iuy");
+const PREFIXED = withRanges(`0[xX]([\\da-fA-F]{1,16})${END}`, "uy");
+const UUID = withRanges(`[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}${END}`, "uy");
+const MAC = withRanges(`[\\dA-Fa-f]{2}([:-])[\\dA-Fa-f]{2}(?:\\1[\\dA-Fa-f]{2}){4}${END}`, "uy");
 /** A hash of letters and digits that alternate at least twice. */
 const HASH = withRanges(
-  new RegExp(
-    `(?=[a-f]{0,6}\\d{1,6}[a-f]{1,6}\\d|\\d{0,6}[a-f]{1,6}\\d{1,6}[a-f]|\\d{1,6}[a-f]{2,6}\\d{2})[\\da-f]{7,64}${END}`,
-    "uy",
-  ),
+  `(?=[a-f]{0,6}\\d{1,6}[a-f]{1,6}\\d|\\d{0,6}[a-f]{1,6}\\d{1,6}[a-f]|\\d{1,6}[a-f]{2,6}\\d{2})[\\da-f]{7,64}${END}`,
+  "uy",
 );
 
 /** Parcel and vehicle numbers. */
 const SERIAL = withRanges(
-  new RegExp(`(?=[A-Z]{0,10}\\d)(?=\\d{0,20}[A-Z])(?=\\D{0,8}\\d\\D{0,8}\\d)[A-Z\\d]{11,40}${END}`, "uy"),
+  `(?=[A-Z]{0,10}\\d)(?=\\d{0,20}[A-Z])(?=\\D{0,8}\\d\\D{0,8}\\d)[A-Z\\d]{11,40}${END}`,
+  "uy",
 );
 
 /** "0x7B", "#FF5733", hashes, UUIDs, MAC addresses. */

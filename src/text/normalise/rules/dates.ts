@@ -59,13 +59,11 @@ const STAMP = withRanges(
 );
 const NUMERIC = pattern("(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})(?!\\2\\d)");
 const SLASHED = pattern("(\\d{1,2})/(\\d{1,2})(?!/|\\.\\d|%)");
-const DAY_MONTH = withRanges(
-  new RegExp(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu"),
-);
+const DAY_MONTH = withRanges(`(\\d{1,2})(st|nd|rd|th)? (?:of )?(${MONTH})(?![\\p{L}\\p{N}_])`, "yu");
 const MONTH_DAY = pattern(
   `(${MONTH}) ?(\\d{1,2})(?:st|nd|rd|th)?(?: ?[-–—] ?(?:(${MONTH}) ?)?(\\d{1,2})(?:st|nd|rd|th)?)?(?![:%]|[-–/.]\\d)`,
 );
-const MONTH_RANGE = withRanges(new RegExp(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy"));
+const MONTH_RANGE = withRanges(`(${MONTH}) ?[-–—] ?(${MONTH})(?![\\p{L}\\p{N}_])`, "uy");
 const SHORT_MONTH = new RegExp(`(?:${SHORT_MONTHS.join("|")})\\.`, "uy");
 const MEETS =
   /\b(?:met|meet|saw|see|asked|ask|told|tell|call|called|thank|thanked|love|loved|married|dear|with|and|for) $/iu;
@@ -73,10 +71,8 @@ const DAY_FIRST = new RegExp(`^${DAY}`, "u");
 const SHORT_DAY = pattern(SHORT_DAYS.join("|"));
 /** After these, 3/8 is a date rather than a fraction. */
 const BEFORE_A_DATE = withRanges(
-  new RegExp(
-    `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|ships|shipped|ship|arrives|arriving|expires?|expired|begins?|starts?|ends?|opens|closes|delivered|renews|renewed|departs|booked for|scheduled for|moved to|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
-    "u",
-  ),
+  `(?:\\b(?:on|by|until|till|before|after|since|from|due|dated|date|starting|ending|through|effective|closed|open|off|ships|shipped|ship|arrives|arriving|expires?|expired|begins?|starts?|ends?|opens|closes|delivered|renews|renewed|departs|booked for|scheduled for|moved to|(?:week|weekend|month|morning|night|day|as) of)|${DAY}\\.?,?):? $`,
+  "u",
 );
 const AT_HOUR = /^ (?:at (?:\d|noon|midnight)|@)/u;
 const LIST = "(?:,? (?:and|or|to|through|thru|&) | ?[-–—] ?|, )";
@@ -112,16 +108,12 @@ const SCORE_NEXT = withRanges(
 const VERSIONS_BEFORE =
   /\b(?:Windows|Win|iOS|iPadOS|macOS|Android|Ubuntu|Debian|Python|Java|iPhone|Galaxy|Pixel|versions?|types?|sizes?|chapters|grades|classes|levels|numbers|rooms|channels?) $/u;
 const CALENDAR_BEFORE = withRanges(
-  new RegExp(
-    `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
-    "u",
-  ),
+  `(?:\\b(?:on|every|next|last|this|by|until|till|from|through|since|before|after|open|closed|each)|${DAY}\\.?(?:,|,? (?:and|to|or|through|&|[-–]))?) ?[-–/]?$`,
+  "u",
 );
 const CALENDAR_AFTER = withRanges(
-  new RegExp(
-    `^\\.?(?: ?[-–/&,] ?${DAY}|,? (?:and|or|to|through|thru|until|till|&|[-–]) ${DAY}|,? ${MONTH}|,? \\d|,? (?:at|the) \\d|,? (?:morning|afternoon|evening|night)s?\\b)`,
-    "u",
-  ),
+  `^\\.?(?: ?[-–/&,] ?${DAY}|,? (?:and|or|to|through|thru|until|till|&|[-–]) ${DAY}|,? ${MONTH}|,? \\d|,? (?:at|the) \\d|,? (?:morning|afternoon|evening|night)s?\\b)`,
+  "u",
 );
 const SHORT_YEAR = withRanges(/['‘’]0(\d)(?!\d|\p{L})/uy);
 /** Short days that are also words or names. */
@@ -192,7 +184,8 @@ function isListed(text: string, at: number, end: number): boolean {
 }
 
 const DAYS_OF_MONTH = withRanges(
-  new RegExp(`(\\d{1,2})(?: (${MONTH}))? ?[-–—] ?(\\d{1,2}) (${MONTH})(?![\\p{L}\\p{N}_])`, "yu"),
+  `(\\d{1,2})(?: (${MONTH}))? ?[-–—] ?(\\d{1,2}) (${MONTH})(?![\\p{L}\\p{N}_])`,
+  "yu",
 );
 
 /** "3 Mar–5 Apr", "3-5 Apr" → "the third of March to the fifth of April". */

@@ -20,9 +20,7 @@ const RUN = /[^\s"“”<>()[\]{},;]{1,400}/uy;
 const TRAILING = /[.,;:!?'’*_~]+$/u;
 const SCHEME = /^(?:https?|ftp|file|ssh|git|mailto):(?:\/\/)?/iu;
 const MAIL = withRanges(/^[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,6}$/u);
-const HOST = withRanges(
-  new RegExp(`^(?:[\\p{L}\\p{N}-]{1,63}\\.){1,6}(?:${DOMAINS})(?::\\d{2,5})?(?:[/?#].*)?$`, "iu"),
-);
+const HOST = withRanges(`^(?:[\\p{L}\\p{N}-]{1,63}\\.){1,6}(?:${DOMAINS})(?::\\d{2,5})?(?:[/?#].*)?$`, "iu");
 const LOCAL = /^localhost(?::\d{2,5})?(?:\/.*)?$/iu;
 const PATH = withRanges(
   /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:[/\\])[\p{L}\p{N}._~-]+(?:[/\\][\p{L}\p{N}._~-]+)*[/\\]?$/u,

@@ -7,10 +7,8 @@ const ELEMENT =
 const COUNT = "(?:\\d{1,3}|[₀-₉]{1,3})";
 /** "H2SO4", "CO₂", "C6H12O6". */
 const COUNTED = withRanges(
-  new RegExp(
-    `(?=[A-Z\\d]{0,8}(?:[CHNO]|[a-z]))(?:${ELEMENT}){1,5}${COUNT}(?:${ELEMENT}{1,4}${COUNT}?){0,6}(?![\\p{L}\\p{N}_-])`,
-    "uy",
-  ),
+  `(?=[A-Z\\d]{0,8}(?:[CHNO]|[a-z]))(?:${ELEMENT}){1,5}${COUNT}(?:${ELEMENT}{1,4}${COUNT}?){0,6}(?![\\p{L}\\p{N}_-])`,
+  "uy",
 );
 /** "NaCl", "KOH". */
 const UNCOUNTED = withRanges(

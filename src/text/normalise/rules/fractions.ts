@@ -16,7 +16,7 @@ import { PART_NEXT } from "./dates.ts";
 /** Unicode's vulgar fractions. */
 export const VULGAR_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒";
 
-const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${VULGAR_SIGNS}])`, "yu"));
+const WITH_SIGN = withRanges(`(\\d{0,9}) ?([${VULGAR_SIGNS}])`, "yu");
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
 /** "1-1½", "2-2 1/2". */

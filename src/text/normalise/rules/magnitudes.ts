@@ -7,10 +7,8 @@ import { perUnit } from "./units.ts";
 const SCALES = wordMap(
   "k thousand,m million,b billion,t trillion,mn million,mm million,bn billion,tn trillion",
 );
-const COUNT = withRanges(
-  new RegExp(`(${NUMBER})( ?(?:bn|mn|tn)|[KkMBT]|m)(\\+?)(?![\\p{L}\\p{N}_/]|-[A-Z])`, "uy"),
-);
-const RANGE = withRanges(new RegExp(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\\p{L}\\p{N}_/-])`, "uy"));
+const COUNT = withRanges(`(${NUMBER})( ?(?:bn|mn|tn)|[KkMBT]|m)(\\+?)(?![\\p{L}\\p{N}_/]|-[A-Z])`, "uy");
+const RANGE = withRanges(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\\p{L}\\p{N}_/-])`, "uy");
 const COUNTED = withRanges(
   /^ (?:\p{Ll}{1,12} )?(?:people|men|women|children|\p{Ll}{2,20}[^\W\d_aious'](?<=[a-z])s)(?!\p{L})/u,
 );
@@ -72,14 +70,13 @@ export function scaleOf(letter = ""): string {
 }
 
 const MULTIPLE = withRanges(
-  new RegExp(`(${NUMBER})(?:[x×]?( ?[-–—] ?| to )(${NUMBER}))?[x×](?![\\p{L}\\p{N}_²³^]|[-'’]\\p{L})`, "yu"),
+  `(${NUMBER})(?:[x×]?( ?[-–—] ?| to )(${NUMBER}))?[x×](?![\\p{L}\\p{N}_²³^]|[-'’]\\p{L})`,
+  "yu",
 );
 /** "3/day" */
 const RATE = withRanges(
-  new RegExp(
-    `(${NUMBER})/(day|night|week|month|year|hour|minute|second|person|page|user|team|customer|student)(?![\\p{L}\\p{N}_/])`,
-    "yu",
-  ),
+  `(${NUMBER})/(day|night|week|month|year|hour|minute|second|person|page|user|team|customer|student)(?![\\p{L}\\p{N}_/])`,
+  "yu",
 );
 /** Signs of a sum or an equation around "2x". */
 const SUM_BEFORE = /[-+*/=^(<>≤≥−]\s?$|=[^.,;]{0,50}$/u;

@@ -21,19 +21,13 @@ const UNIT = alternatives(UNITS.keys());
 const AMOUNT = `(?:${NUMBER})`;
 /** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
 const MEASURE = withRanges(
-  new RegExp(
-    `(${AMOUNT})(?:(%|°)?( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
-    "yu",
-  ),
+  `(${AMOUNT})(?:(%|°)?( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
+  "yu",
 );
-const TIMES = withRanges(
-  new RegExp(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu"),
-);
+const TIMES = withRanges(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu");
 const LOOSE_UNIT = withRanges(
-  new RegExp(
-    `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
-    "yu",
-  ),
+  `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+  "yu",
 );
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
@@ -55,7 +49,8 @@ const INCHES_NEXT = withRanges(
 );
 const BY = / ?[x×] ?(?=\.?\d)/uy;
 const INCHES_BY_INCHES = withRanges(
-  new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
+  `(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`,
+  "uy",
 );
 /** "wait 30s", "a 30s timeout", unlike "the 30s". */
 const WAITING =

@@ -59,17 +59,13 @@ const DECIMAL_COMMA =
   "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
 const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d)|\\d{1,3}(?: \\d{3})+(?![\\d,]))|(${NUMBER}))`;
 const BEFORE_NUMBER = withRanges(
-  new RegExp(
-    `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:[Dd]ollars?|[Pp]ounds?|[Ee]uros?|bucks)(?![\\p{L}]))?`,
-    "yu",
-  ),
+  `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:[Dd]ollars?|[Pp]ounds?|[Ee]uros?|bucks)(?![\\p{L}]))?`,
+  "yu",
 );
-const TO = withRanges(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
+const TO = withRanges(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu");
 const AFTER_NUMBER = withRanges(
-  new RegExp(
-    `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(bn|mn|tn|[kKmMbB]|[mb]illion|trillion|thousand)(?= (?:${CODE})(?![\\p{L}])))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
-    "yu",
-  ),
+  `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(bn|mn|tn|[kKmMbB]|[mb]illion|trillion|thousand)(?= (?:${CODE})(?![\\p{L}])))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
+  "yu",
 );
 
 const ROUND = withRanges(/\$(10{1,2}|10{0,2},?000|1,?000,?000)s(?![\p{L}\p{N}])(?: of (?=dollars))?/uy);

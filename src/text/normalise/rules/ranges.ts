@@ -5,9 +5,7 @@ import { after, before, matchAt, oneOf, patternRule, spoken, type TokenRule, wit
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
 
-const RANGE = withRanges(
-  new RegExp(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu"),
-);
+const RANGE = withRanges(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu");
 const SEASON = withRanges(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
 const PAIR = withRanges(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
 /** Pairs read as two numbers. */
@@ -22,7 +20,8 @@ const STANDS = oneOf("are were went go started start stand sit finished finish i
 const MOVED_TO = String.raw`\b(?:improved?|improves|fell|falls|drop|dropped|moved?) to`;
 const RECORD_OF = String.raw`\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)`;
 const BEFORE_A_RECORD = withRanges(
-  new RegExp(`(?:\\b${TEAM} ${STANDS}(?: now| just| only)?|${RECORD_OF}|${MOVED_TO})(?: an?)? ?$`, "u"),
+  `(?:\\b${TEAM} ${STANDS}(?: now| just| only)?|${RECORD_OF}|${MOVED_TO})(?: an?)? ?$`,
+  "u",
 );
 const AFTER_A_RECORD =
   /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|[A-Z]|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;

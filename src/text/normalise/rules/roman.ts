@@ -31,7 +31,8 @@ const REIGN_VERBS =
   "signed ordered established faced fought";
 const REIGNED = `(?:(?:never|also|later|then|soon|first|finally|eventually) )?${oneOf(REIGN_VERBS)}`;
 const AFTER_A_RULER = withRanges(
-  new RegExp(`^(?:[^\\p{L}\\p{N} ']|$| (?:and|or|of|was|is|in|${REIGNED})(?!\\p{L}))`, "u"),
+  `^(?:[^\\p{L}\\p{N} ']|$| (?:and|or|of|was|is|in|${REIGNED})(?!\\p{L}))`,
+  "u",
 );
 const RULER_BEFORE = withRanges(
   /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u,
@@ -45,12 +46,8 @@ const NO_POSSESSIVE = withRanges(/^['’](?!s(?!\p{L}))/u);
 
 /** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth". */
 export function romanNumerals(tables: NormaliserTables): TokenRule {
-  const chapters = withRanges(
-    new RegExp(`(${alternatives([...tables.romanCardinal, "Title"])}) ${NUMERAL}`, "yu"),
-  );
-  const rulers = withRanges(
-    new RegExp(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu"),
-  );
+  const chapters = withRanges(`(${alternatives([...tables.romanCardinal, "Title"])}) ${NUMERAL}`, "yu");
+  const rulers = withRanges(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu");
   return (text, at) => {
     const chapter = matchAt(chapters, text, at);
     const match = chapter ?? matchAt(rulers, text, at);

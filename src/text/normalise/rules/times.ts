@@ -13,7 +13,7 @@ import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";
 const CLOCK = `(\\d{1,2})(?:[:.](\\d{2}))?(?::(\\d{2}))?(?: ?(${HALF}))?`;
-const TIME = withRanges(new RegExp(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu"));
+const TIME = withRanges(`${CLOCK}(?:( ?[-–—] ?)${CLOCK})?(?![\\p{L}\\p{N}_]|[:/]\\d)`, "yu");
 /** A point instead of a colon, as in Britain, needs further evidence of a time. */
 const POINTED = /\d\.\d/u;
 const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;

@@ -102,7 +102,6 @@ export function firstCharacter(text: string): string {
   return code === undefined ? "" : String.fromCodePoint(code);
 }
 
-/** Returns the last `count` code points. */
 export function lastCharacters(text: string, count: number): string {
   let start = text.length;
   for (let i = 0; i < count && start > 0; i++) {
@@ -119,7 +118,6 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** Makes a set of words separated by spaces. */
 export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
 }

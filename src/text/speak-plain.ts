@@ -130,7 +130,6 @@ function unitsOf(text: string): number[] {
   return units;
 }
 
-/** A script whose only markup is pauses. */
 export type PlainScript = Omit<Script, "text"> & { readonly text: AsyncIterable<PlainItem> };
 
 /**

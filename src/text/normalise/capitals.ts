@@ -14,11 +14,9 @@ const ALSO_INITIALS = wordSet(
   "it us in or me he she hi oh ah am who this at as is an a by of on to if so up we my no do go be ad act sat may " +
     "mom dad all can will has was her his our are any end for and the but not you out get got let new now off one see",
 );
-/** Abbreviations written with one capital. */
 const SHORT = wordSet(
   "MR MRS DR JAN FEB APR JUN JUL AUG SEPT SEP OCT NOV DEC TUE TUES THU THURS FRI ATTN DEPT ST AVE BLVD RD LN PKWY HWY",
 );
-/** The word before one of these is a name. */
 const ROADS = wordSet("ST AVE BLVD RD LN PKWY");
 const ARTICLE_NEXT = /^ [A-Z]{2}/u;
 /** After these, US and IT are initials even in a run of capitals. */
@@ -130,7 +128,6 @@ const SCALE_BEFORE = /\b(?:in|of|from) $/iu;
 const NO_WORD_NEXT = withRanges(/^(?:["”:)\]]|['’](?!\p{L})|$)/u);
 const HYPHEN_BEFORE = withRanges(/\p{L}-$/u);
 
-/** A variable between operators: "a === b", "a + 1". */
 const VARIABLE = withRanges(
   /[aA](?= (?:={1,3}|!==?|[<>]=|[+*]) [\p{L}\p{N}(](?!\p{L})| [<>] \p{L}(?!\p{L}))/uy,
 );

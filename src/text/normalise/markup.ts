@@ -12,7 +12,6 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["reg", ""],
   ["trade", ""],
 ]);
-/** `&amp;`, `&#8217;`, `&#x2019;`. */
 export const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
 const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{0,300}-->/gu;
 /** Element names. Other names ("vector<int>") need an end tag. */
@@ -24,7 +23,6 @@ const ELEMENTS = wordSet(
     "span speak strike strong style sub summary sup svg table tbody td textarea tfoot th thead time " +
     "title tr tt u ul var video voice wbr",
 );
-/** How far ahead an end tag is looked for. */
 const REACH = 300;
 const LETTER_LAST = withRanges(/[\p{L}\p{N}]$/u);
 const BREAKING = /^(?:br|p|div|li|tr|td|th|h[1-6]|ul|ol|hr|table|blockquote)$/iu;
@@ -72,7 +70,6 @@ function isTag(tag: string, slash: string, name: string | undefined, at: number,
   return ELEMENTS.has(name.toLowerCase()) && !LETTER_LAST.test(all.slice(Math.max(0, at - 1), at));
 }
 
-/** Decodes an entity. Unknown ones stay as written. */
 export function entity(written: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return ENTITIES.get(name) ?? written;
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "0", 16) : Number(decimal);

@@ -48,9 +48,7 @@ const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z'])
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** A typewriter's dash: "left--or so I thought". */
 const TYPED_DASH = withRanges(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
-/** "I was--" she said. */
 const BROKEN_OFF = withRanges(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
-/** "1914--1918". */
 const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
@@ -67,7 +65,6 @@ export function createNormaliser(tables: NormaliserTables, isListed: IsListed = 
   };
 }
 
-/** Uses single spaces, straight apostrophes and plain hyphens. */
 function tidy(sentence: RewrittenText): RewrittenText {
   const tidier = tidySpaces(sentence);
   return tidier.respelled(
@@ -101,7 +98,6 @@ function tidySpaces(traced: RewrittenText): RewrittenText {
 const NUMBER_RUN = withRanges(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
 const WORD = withRanges(/[\p{L}\p{N}_'’]{1,200}/uy);
 const TOUCHING = withRanges(/[\p{L}\p{N}.)%]/u);
-/** A text on which every pattern is tried. */
 const WARM_UP_TEXT =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
   'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I. ' +
@@ -268,7 +264,6 @@ function isKnownSmall(text: string, at: number): boolean {
   return text.charAt(end) === "." || SMALL.has(text.slice(at, end));
 }
 
-/** Adds spaces where the words would touch their neighbours. */
 function withSpaces(words: string, before: string, next: string): string {
   const touches = TOUCHING.test(before.charAt(before.length - 1)) && isWordCharacter(words.charAt(0));
   const goesOn = isWordCharacter(next) && !words.endsWith(" ");

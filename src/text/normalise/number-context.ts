@@ -27,7 +27,6 @@ export function isAttributive(earlier: string): boolean {
   return DETERMINER.test(earlier);
 }
 
-/** "step 2/5", "page 3/12". */
 const IN_A_SERIES =
   "level stage page slide step part episode round question item chapter lesson message task track " +
   "attempt try batch wave file photo image picture day set lap module unit section test phase " +

@@ -1,6 +1,5 @@
 import { escapePattern } from "../characters.ts";
 
-/** Words for a token, and where the token ends. */
 export interface Spoken {
   readonly words: string;
   readonly end: number;
@@ -59,7 +58,6 @@ export function spoken(match: RegExpExecArray, words: string): Spoken {
   return { words, end: match.index + match[0].length };
 }
 
-/** Makes a rule of one pattern. */
 export function patternRule(pattern: RegExp, words: (match: RegExpExecArray) => string): TokenRule {
   return (text, at) => {
     const match = matchAt(pattern, text, at);
@@ -75,12 +73,10 @@ export function firstMatch(kinds: readonly TokenRule[], text: string, at: number
   return null;
 }
 
-/** Returns the context before a position. */
 export function before(text: string, at: number): string {
   return text.slice(Math.max(0, at - REACH), at);
 }
 
-/** Returns the context after a position. */
 export function after(text: string, end: number): string {
   return text.slice(end, end + REACH);
 }

@@ -64,7 +64,6 @@ function ingStems(word: string): string[] {
   return DOUBLED_ING.test(word) ? [stem, `${stem}e`, stem.slice(0, -1)] : [stem, `${stem}e`];
 }
 
-/** A written r is pronounced before the vowel: "boring". */
 function withBritishIng(phonemes: string, stem: string): string | null {
   if (phonemes === "") return null;
   return /[əː]$/.test(phonemes) && /re?$/.test(stem) ? `${phonemes}ɹɪŋ` : `${phonemes}ɪŋ`;
@@ -93,7 +92,6 @@ const CHANGES: readonly (readonly [pattern: RegExp, said: string])[] = [
   // Stressed vowels are long ("see", "team"). After the main stress no secondary stress is marked.
   change("(?<=[ˈˌ])i(?!ː)", "iː"),
   change("(?<=ˈ[^ ]*)ˌ", ""),
-  // "strenuous".
   change("əw(?=<V>)", "ʊ"),
   // R is silent unless a vowel follows: "bird", "car", "north", "hero", "near", "tour", "hair", "fire".
   change("ɜɹ?(?!ː)", "ɜː"),
@@ -104,7 +102,6 @@ const CHANGES: readonly (readonly [pattern: RegExp, said: string])[] = [
   change("ɛɹ(?!<V>)", "ɛːɹ"),
   change("(?<=[ːə])ɹ(?!<V>)", ""),
   change("ɹ(?!<V>)", "ə"),
-  // "axiom".
   change("i(?=ə)", "ɪ"),
   // "lot", "spa"; "cloth", "thought".
   change("ɑ(?!ː)(?![^ ])", "ɑː"),
@@ -114,7 +111,6 @@ const CHANGES: readonly (readonly [pattern: RegExp, said: string])[] = [
   // "new", "tune", "move".
   change("(?<![^ ])([tdn])(ˈ?)u(?!ː)", "$1j$2u"),
   change("(?<=[ˈˌ]u)(?!ː)|(?<=[^ˈˌ]u)(?![ː]|<V>)", "ː"),
-  // "popular", "querulous".
   change("jə(?=[lɹ])", "jʊ"),
   // Syllabic consonants: "nation", "often", "total", "useful", "basically".
   change("(?<=[ʃʒʤʧ])ən|(?<=[stzdv])ən(?=[tsdz]?(?![^ ]))", "ᵊn"),
@@ -139,7 +135,6 @@ export type AccentTag = (typeof ACCENT_TAGS)[number];
 
 export const ACCENT_TAGS = ["en-US", "en-GB"] as const;
 
-/** How an accent differs, apart from its dictionary. */
 export interface Accent {
   readonly endings: Endings;
   /** Spellings of phonemes with a symbol of the accent's own, which American English uses otherwise. */

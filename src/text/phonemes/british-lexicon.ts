@@ -14,7 +14,6 @@ interface BritishSources {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** "putting" is from "put". */
 const DOUBLED_FOR_ING = /[aeiouy]([bdgmnprt])\1ing$/;
 
 const NO_WORDS: WordEntries = { indexOf: () => -1, entryAt: () => "" };

@@ -3,14 +3,12 @@ import { indexOf, stringAt } from "../tables/string-table.ts";
 import type { Dictionary } from "../tables/text-tables.ts";
 import { PRIMARY, SECONDARY, type Stress, withStress } from "./stress.ts";
 
-/** What comes after a word and affects its pronunciation. */
 export interface Following {
   /** First sound of the next word; `null` before a stop and at the end. */
   readonly sound: "vowel" | "consonant" | null;
   readonly to: boolean;
 }
 
-/** The two pronouncing dictionaries as one. */
 export interface Words {
   /** Whether either dictionary has the word, possibly with its first letter in the other case. */
   listed(word: string): boolean;
@@ -29,7 +27,6 @@ export const SIGNS = wordMap("% percent,& and,+ plus,@ at");
 export type Entry = string | ReadonlyMap<string, string | null>;
 
 export interface WordEntries {
-  /** Index of a word as spelled, or -1. */
   indexOf(word: string): number;
   entryAt(index: number): Entry;
 }

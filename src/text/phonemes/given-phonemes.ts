@@ -8,7 +8,6 @@ export interface PhonemeFault {
   /** Index in code points. */
   readonly at: number;
   readonly character: string;
-  /** The problem and its remedy. */
   readonly why: string;
 }
 
@@ -24,7 +23,6 @@ const SAME: readonly (readonly [written: string, own: string])[] = [
   [".", ""],
 ];
 export const ACCEPTED: readonly string[] = [...OWN, ...SAME.map(([written]) => written)];
-/** Common mistakes and what to write instead. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ...wordMap("c k or s,q k,y j for the sound of yes,ʍ w,’ ˈ,` ˈ,: ː or nothing,- a space or nothing"),
   [",", "ˌ"],
@@ -35,7 +33,6 @@ const UNSEEN = /[\p{M}\p{C}\p{Z}]/u;
 /** Characters that occur in phonemes and not in addresses. æ, ð and ŋ occur in spelling too. */
 const PHONETIC = /[ˈˌːɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻɚɝɒɾʔɨɫ]/;
 
-/** Tells phonemes ("/fˈu/") from an address ("/about/"). */
 export function isPhonetic(text: string): boolean {
   return PHONETIC.test(text);
 }
@@ -128,7 +125,6 @@ export function inlineFault(text: string): string | null {
   return null;
 }
 
-/** Replaces each `[word](/phonemes/)` by its word. */
 export function withoutPhonemes(text: string): string {
   let plain = "";
   let at = 0;

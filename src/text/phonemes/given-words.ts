@@ -30,7 +30,6 @@ const PRIVATE = /[\ue000-\uf8ff]/g;
 const COMPOSED = /[\x00-\x7f]?[^\x00-\x7f]+/g;
 const NONE: readonly GivenWord[] = [];
 const POSSESSIVE = /^['’]s(?![\p{L}\p{N}])/u;
-/** A word or sign to skip when no listed word begins there. */
 const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
 
 /**
@@ -161,7 +160,6 @@ function markListed(
   return traced.edited(replacements);
 }
 
-/** Finds listed words in a text, without overlaps. */
 function* listedIn(
   text: string,
   find: (at: number) => FoundWord | undefined,

@@ -6,13 +6,10 @@ import { createSuffixRules, createWordReading } from "./word-reading.ts";
 
 export interface LexicalWord {
   readonly text: string;
-  /** Penn Treebank tag. */
   readonly tag: string;
-  /** A currency sign before the number. */
   readonly currency: string | null;
   /** Whether no other word is joined before it. */
   readonly head: boolean;
-  /** Phonemes that the sentence has already decided. */
   readonly reading: string | null;
 }
 

@@ -81,7 +81,6 @@ export class NumberReader {
     ];
   }
 
-  /** "A113", "a205", "covid19". */
   #readCode(digits: string): readonly string[] {
     if (digits.startsWith("0") || digits.length > 3) return [this.#say(digitNames(digits))];
     if (digits.length !== 3 || digits.endsWith("00")) return [this.#say(this.#named(digits, cardinal))];
@@ -91,7 +90,6 @@ export class NumberReader {
     return [first, this.#words.look("O", null, -2, null) ?? "", this.#say(digitNames(rest.slice(1)))];
   }
 
-  /** One part of "192.168.0.1". */
   #readPart(part: string): string {
     const single = part.startsWith("0") || (part.length !== 2 && /[^0]/.test(part.slice(1)));
     return this.#say(single ? digitNames(part) : this.#named(part, cardinal));
@@ -129,7 +127,6 @@ export class NumberReader {
       : `${this.#named(whole, cardinal)} point ${digitNames(fraction)}`;
   }
 
-  /** Reads number words without "and". */
   #say(text: string): string {
     let spoken = "";
     for (const word of text.split(/[^a-z]+/)) {

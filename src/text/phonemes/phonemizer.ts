@@ -31,7 +31,6 @@ export interface Phonemizer {
   phonemes(text: string, words?: readonly UserLexicon[]): Promise<string[]>;
   /** Phonemes of one sentence, or "". The first lexicon with a word decides. */
   read(sentence: string, words?: readonly UserLexicon[]): Promise<string>;
-  /** The same, with the source of each phoneme. */
   readWithSources(sentence: string, words?: readonly UserLexicon[]): Promise<PhonemizedSentence>;
 }
 
@@ -43,9 +42,7 @@ export interface PhonemizedSentence {
 export interface PhonemizerOptions {
   /** Words that take precedence over the dictionaries, but not over those given with a text. */
   readonly words?: readonly LexiconEntry[];
-  /** Capacity of the cache of network readings. */
   readonly rememberedWords?: number;
-  /** The British dictionary, for British English. */
   readonly british?: WordEntries;
 }
 

@@ -99,7 +99,6 @@ export class PhonemeSources {
     }
   }
 
-  /** Returns the text of the phonemes [from, to). */
   of(from: number, to: number): TextRange {
     return {
       from: this.#spanOf(this.#unitAt(from)).from,
@@ -130,7 +129,6 @@ export class PhonemeSources {
   }
 }
 
-/** Counts characters other than spaces. */
 export function soundCount(phonemes: string): number {
   let count = 0;
   for (let i = 0; i < phonemes.length; i++) {

@@ -26,7 +26,6 @@ export function withStress(phonemes: string, stress: Stress): string {
   return phonemes;
 }
 
-/** Weighs phonemes; diphthongs and affricates count twice. */
 export function stressWeight(phonemes: string): number {
   let weight = 0;
   for (const phoneme of phonemes) weight += DOUBLE_WEIGHT.includes(phoneme) ? 2 : 1;

@@ -2,7 +2,6 @@ import { hasSpeakable } from "../characters.ts";
 import { type Accent, AMERICAN } from "./accent.ts";
 import { describeFault, readGivenPhonemes } from "./given-phonemes.ts";
 
-/** A word and its `/phonemes/` or respelling. */
 export type LexiconEntry = readonly [word: string, said: string];
 
 const MAX_WORD_CHARS = 64;
@@ -50,7 +49,6 @@ type Saying = Pick<FoundWord, "respelling" | "phonemes">;
 
 interface Known extends FoundWord {
   readonly word: string;
-  /** A lower-case entry matches in any case. */
   readonly anyCase: boolean;
 }
 
@@ -138,7 +136,6 @@ function knownWord(word: string, said: Saying, pluralOf: string | null = null): 
   return { word, ...said, length: word.length, anyCase: word === word.toLowerCase(), pluralOf };
 }
 
-/** "pizzas", "foxes", "cities". */
 function pluralsOf(word: string): string[] {
   if (!ENDS_IN_LETTER.test(word)) return [];
   const plurals = [`${word}s`];

@@ -10,7 +10,6 @@ export type WordReading = (word: string, tag: string, stress: Stress, following:
 const MIN_SHOUTED_STEM_CHARS = 4;
 const MIN_SHOUTED_LISTED_CHARS = 5;
 
-/** Tries special words, then the dictionaries, then stems. */
 export function createWordReading(words: Words, suffixes: SuffixRules): WordReading {
   const { known, look, listed } = words;
 

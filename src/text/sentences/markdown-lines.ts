@@ -79,7 +79,6 @@ export class MarkdownLines {
             .map((each) => each.trim())
             .join(", "),
     );
-    // A list item is a sentence.
     return { text: isItem && said !== "" && !/[.!?:;,…]$/.test(said) ? `${said}.` : said };
   }
 }
@@ -88,7 +87,6 @@ const MAX_TITLE_CHARS = 10 * MAX_HEADING_CHARS;
 /** `[1]: http://example.org "Title"`, but not `[Anna]: Hello.` */
 const LINK_ADDRESS =
   /^\[[^\]]+\]:\s*<?(?:[a-z][a-z+.-]*:|www\.|[./#])?[^\s<>]*[./#:@][^\s<>]+>?(?:\s+["'(].*)?$/i;
-/** `- `, `* [x] `, `1. `. */
 const LIST_ITEM = /^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
 
 /** "2: " is not a sentence of its own, unlike "2. ". */
@@ -169,5 +167,4 @@ export async function* visibleLines(lines: AsyncIterable<string>): AsyncGenerato
 const MAX_HELD_LINES = 200;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)\s*$/;
 const COMMENT_END = /-->\s*$/;
-/** A line of YAML front matter. */
 const SETTING = /^(?:\s*$|\s+\S|#|- |["']?[\w-]+["']?\s*:(?:\s|$))/;

@@ -25,7 +25,6 @@ const NUMBERED_HEADING = new RegExp(
   `^(?:chapter|part|book|act|scene|canto|letter)\\s+(?:\\d+|[ivxlcdm]+|(?:${NUMBER_WORD})(?:-(?:${NUMBER_WORD}))?)(?![\\p{L}\\d])`,
   "iu",
 );
-/** A title after the number. */
 const TITLE_BEHIND = /^(?:[.:—–-]?|[.:]?\s+(?:[—–-]\s*)?[^\p{Ll}].*|[.:—–-]\s*.*)$/u;
 const NAMED_HEADING =
   /^(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|appendix)\b[^.!?]{0,40}$/i;
@@ -101,7 +100,6 @@ class PlainLines {
   }
 }
 
-/** Splits a paragraph between sentences to fit passages. */
 function partsOf(text: string): string[] {
   if (text.trim() === "") return [];
   if (text.length <= MAX_PASSAGE_CHARS) return [text];

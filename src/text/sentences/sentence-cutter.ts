@@ -10,7 +10,6 @@ export const MAX_SENTENCE_CHARS = 600;
  */
 export class SentenceCutter {
   #pending = "";
-  /** Whether a part of the current line was already emitted. */
   #isLineBegun = false;
 
   /** Takes a chunk and returns the completed sentences, trimmed and not empty. */

@@ -55,15 +55,12 @@ const USUAL_BEGINNINGS = wordSet(
     "Keep Turn Take Go Continue Merge Stay Head Make Follow Walk Drive Cross Use Exit Arrive Today Yesterday Tomorrow " +
     "After Before Because Since Yes No Not Now Please Let For From As By With To",
 );
-/** "10 lb. 4 oz." */
 const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
 /** "sec. 5", but "Wait a sec. 5 more minutes." */
 const BEFORE_A_REFERENCE = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)$/;
 const CODE_AHEAD = /^[A-Z]{1,4}-?\d/;
-/** "Pennsylvania Ave. NW". */
 const ROAD = /^(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Pkwy|Hwy|Ter|Cir)$/;
 const QUARTER = /^[NS][EW](?![\p{L}\p{N}'])/u;
-/** "12 mi. SW of town" */
 const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
@@ -188,7 +185,6 @@ function wordBefore(paragraph: string, mark: number): string {
 /** Mail programs wrap lines at 60 to 100 characters. Shorter lines were meant. */
 const MIN_WRAPPED_CHARS = 58;
 const MAX_WRAPPED_CHARS = 120;
-/** Items, quotations, headings, tables. */
 const OWN_LINE = /^(?:[-*+•‣·▪–—>|#]|\d{1,3}[.)] |[a-zA-Z][.)] |\[[ xX]?\])/u;
 const ENDS_LINE = /[:|]$/u;
 const SMALL = /^[\p{Ll}("“‘]*\p{Ll}/u;

@@ -85,7 +85,6 @@ export function gainOf(written: string, around: number): AttributeValue<number> 
   return clamp(sign === "" ? amount / 100 : around * Math.max(0, 1 + amount / 100), BOUNDS.gain);
 }
 
-/** Applies the level of an `emphasis`. */
 export function emphasised(level: string, around: RunManner): AttributeValue<RunManner> {
   const figures = EMPHASES.get(level);
   if (figures === undefined)
@@ -185,5 +184,4 @@ export class TagReader {
 }
 
 const MAX_CAUTIONS = 16;
-/** Limit of a name or an alias. */
 const MAX_VALUE_CHARS = 1_000;

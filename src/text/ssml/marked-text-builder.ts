@@ -30,7 +30,6 @@ export class MarkedTextBuilder {
     this.#run = run;
   }
 
-  /** Speaks the text up to `to` as written. */
   keep(to: number): void {
     if (to <= this.#at) return;
     this.#settle(this.#written.charCodeAt(this.#at));

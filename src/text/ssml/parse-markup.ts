@@ -67,5 +67,4 @@ function isSpace(text: string, at: number): boolean {
   return isSpaceCode(text.charCodeAt(at));
 }
 
-/** Most declarations and comments before `<speak>`. */
 const MAX_HEAD_PARTS = 8;

@@ -31,7 +31,6 @@ interface Open {
   readonly name: string;
   readonly style: Style;
   readonly isSilent: boolean;
-  /** Separation of its words from those before and after. */
   readonly boundary: Boundary;
   /** Content of an element that may hold text only. */
   readonly held: TextElement | null;
@@ -187,7 +186,6 @@ class SsmlReader {
     }
   }
 
-  /** Speaks text and its pause marks. */
   #speak(from: number, to: number, hasReferences: boolean): void {
     let at = from;
     for (const pause of pauseMarks(this.#text, from, to)) {

@@ -171,7 +171,5 @@ const LEFT: ReadonlySet<string> = new Set("expletive bleep interjection".split("
 
 export const INTERPRETATIONS: readonly string[] = [...KINDS.keys(), ...READ, ...LEFT];
 
-/** Longer content is not spelled out. */
 const MAX_CONTENT_CHARS = 500;
-/** Longer numbers are read digit by digit. */
 const MAX_NUMBER_CHARS = 60;

@@ -22,15 +22,12 @@ export function splitSsml(text: string): SsmlPassage[] {
   return cutter.passages;
 }
 
-/** Elements whose text is not split. */
 const WHOLE: ReadonlySet<string> = new Set(["sub", "say-as", "phoneme"]);
-/** Elements whose text is not spoken. */
 const SILENT: ReadonlySet<string> = new Set(["metadata", "desc"]);
 const BLOCKS = /^(?:p|paragraph|s|sentence)$/;
 
 /** Longest passage in UTF-16 units with its tags, as requests have a limit. Beyond it a sentence may be split. */
 const MAX_CHARS = 5 * 1_024;
-/** Longest piece of a sentence. */
 const MAX_RUN_CHARS = 2 * MAX_PASSAGE_CHARS;
 
 class PassageCutter implements XmlEvents {
@@ -100,7 +97,6 @@ class PassageCutter implements XmlEvents {
     return this.#open.some(({ name }) => WHOLE.has(name));
   }
 
-  /** Adds text sentence by sentence. */
   #run(from: number, to: number, before: string, after: string): void {
     const run = this.#text.slice(from, to);
     const starts = this.#isWhole ? [] : splitSentences(run).flatMap(cutRunOn).slice(1);

@@ -19,7 +19,6 @@ export interface TextElement {
   /** Whether the spoken text is billed rather than the content. */
   readonly isBilledAsSaid: boolean;
   content: string;
-  /** Position of the content in the whole text. */
   from: number | null;
   to: number;
 }

@@ -6,7 +6,6 @@ import { MarkupError } from "./markup.ts";
 export interface XmlEvents {
   /** Character data with its references undecoded. Never empty. */
   text(from: number, to: number): void;
-  /** A CDATA section. */
   verbatim(from: number, to: number, innerFrom: number, innerTo: number): void;
   open(tag: Tag): void;
   close(name: string, from: number, to: number): void;

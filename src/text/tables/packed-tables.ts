@@ -121,7 +121,6 @@ async function jsonOf<T>(voiceDir: string, name: VoiceFile): Promise<T> {
   }
 }
 
-/** Small data of a voice, as in its JSON files. */
 export interface TableMeta {
   readonly fingerprint: string;
   readonly gold: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
@@ -142,7 +141,6 @@ export interface NormaliserJson {
   readonly roman_ordinal: readonly string[];
 }
 
-/** `oov.json` of a voice. */
 export interface UnknownWordsJson {
   readonly in: readonly string[];
   readonly out: readonly string[];

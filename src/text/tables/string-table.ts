@@ -7,7 +7,6 @@ export interface StringTable {
   readonly slots: Uint32Array;
   /** String i is `units[offsets[i] … offsets[i + 1])`. */
   readonly offsets: Uint32Array;
-  /** UTF-16 code units. */
   readonly units: Uint16Array;
 }
 

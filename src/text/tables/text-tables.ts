@@ -44,7 +44,6 @@ export interface NormaliserTables {
 export interface UnknownWordAlphabet {
   readonly input: ReadonlyMap<string, number>;
   readonly output: readonly string[];
-  /** Longest word of the network. */
   readonly maxChars: number;
 }
 
@@ -53,7 +52,6 @@ export interface TextTables {
   readonly gold: Dictionary;
   readonly silver: Dictionary;
   readonly tagger: TaggerTables;
-  /** Character runs with a fixed tokenisation. */
   readonly exceptions: ReadonlyMap<string, readonly string[]>;
   readonly normaliser: NormaliserTables;
   readonly unknownWords: UnknownWordAlphabet;

@@ -7,7 +7,6 @@ import type { Heteronyms } from "./heteronyms.ts";
 import { createTagger } from "./tagger.ts";
 import { createTokeniser, markQuotes, subTokens, type Token } from "./tokeniser.ts";
 
-/** A word or part of one before it is read. */
 export interface Piece extends TextRange {
   readonly text: string;
   /** Penn Treebank tag. */
@@ -15,11 +14,9 @@ export interface Piece extends TextRange {
   readonly spaceAfter: boolean;
   /** Phonemes that need no lookup (marks, given words); "" is silent. */
   given: string | null;
-  /** Text to look up instead. */
   alias: string | null;
   /** Phonemes that the context decides. */
   readonly reading: string | null;
-  /** Currency sign of this number. */
   currency: string | null;
   /** Whether no other piece is joined before it. */
   head: boolean;
@@ -179,7 +176,6 @@ function isLetterBeside(text: string | undefined, at: 0 | -1): boolean {
   return isAllLetters(Array.from(text ?? "").at(at) ?? "");
 }
 
-/** Groups pieces without spaces between them. */
 function group(pieces: readonly Piece[]): Unit[] {
   const units: (Piece | Piece[])[] = [];
   for (const piece of pieces) {

@@ -4,7 +4,6 @@ import { isInfinitive, isPassive, isPerfect, type TaggedWords } from "./word-con
 
 export interface Settled {
   readonly tag: string;
-  /** Phonemes, if the context decides them. */
   readonly reading: string | null;
 }
 
@@ -114,7 +113,6 @@ export interface HeteronymLine {
   readonly phonemes: string;
   /** All must hold. Empty always holds; `null` never decides (see `lexicon/heteronyms.tsv`). */
   readonly when: readonly Condition[] | null;
-  /** Sentences that the line decides. */
   readonly examples: readonly string[];
 }
 

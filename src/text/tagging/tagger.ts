@@ -11,10 +11,8 @@ import {
 import { indexOf } from "../tables/string-table.ts";
 import type { TaggerTables } from "../tables/text-tables.ts";
 
-/** Returns the Penn Treebank tags of a sentence. */
 export type Tagger = (words: readonly string[]) => string[];
 
-/** Padding words before and after the sentence. */
 const MARGIN = 2;
 
 /**

@@ -87,7 +87,6 @@ function isAsciiDigit(text: string, at: number, end: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** A word, mark or part of a word for the tagger. */
 export interface Token {
   readonly text: string;
   /** Start in the text, in UTF-16 units. */
@@ -113,7 +112,6 @@ const INFIX = new RegExp(
   ].join("|"),
   "gu",
 );
-/** Top-level domains of addresses that stay whole. */
 const DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai";
 const ADDRESS = new RegExp(
   [

@@ -26,7 +26,6 @@ function isSureInfinitive(sentence: TaggedWords, at: number): boolean {
   );
 }
 
-/** "Do these conflict?" */
 function endsAfterThese(sentence: TaggedWords, at: number): boolean {
   return hasWord(sentence, at - 1, /^(?:these|those)$/) && hasTagOrEnds(sentence, at + 1, /^(?:[.,:]|IN)$/);
 }
@@ -209,6 +208,5 @@ export function settledTag(sentence: TaggedWords, at: number, isVerbElse: boolea
     return "VB";
   const isModifier = tag === "JJ" || tag === "RB";
   if (!(isModifier && hasBaseVerbBefore(sentence, at)) && isPluralVerb(sentence, at)) return "VBP";
-  // "Laminate flooring is cheap."
   return isModifier && isVerbElse ? "NN" : tag;
 }

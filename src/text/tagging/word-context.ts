@@ -10,7 +10,6 @@ const BEFORE_BARE_VERB = wordSet("cannot gonna please");
 const DO = wordSet("do does did");
 const HAVE = wordSet("have has had having 've");
 const BE = wordSet("am is are was were be been being 'm 're get gets got getting gotten");
-/** "let me read". */
 const CAUSES = wordSet("let make makes made help helps helped hear heard watch watched");
 const BETWEEN = wordSet("n't not all both each just never ever already");
 const SUBJECTS = wordSet(

@@ -37,7 +37,6 @@ const CAPITALISED = [...MORE].flatMap(([key, words]): (readonly [string, string]
     ? [[capitalise(key), capitalise(words)]]
     : [],
 );
-/** Abbreviations that are also written without a stop. */
 const WITHOUT = wordMap(
   "Fwd Forward,FWD Forward,FW Forward,Fw Forward,YoY year over year,QoQ quarter over quarter," +
     "MoM month over month,attn attention,Attn Attention,ATTN Attention,qty quantity,Qty Quantity," +
@@ -46,7 +45,6 @@ const WITHOUT = wordMap(
     "Dept Department,govt government,Govt Government,mgmt management,Mgmt Management,pls please," +
     "Pls Please,thx thanks,Thx Thanks",
 );
-/** Lower-case abbreviations, which may begin a token. */
 export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT]
   .map(([key]) => key)
   .filter((key) => /^[a-z']+$/u.test(key));
@@ -86,7 +84,6 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
 const NAME_AFTER = withRanges(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const GENERATION = withRanges(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
 const TITLE = withRanges(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
-/** Titles that are also written without a stop. */
 const WITHOUT_STOP = wordSet("Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl");
 
 /** Expands titles and abbreviations. The rules for streets come before. */
@@ -130,7 +127,6 @@ export function abbreviations(tables: NormaliserTables): TokenRule {
   };
 }
 
-/** "docs/b/c" */
 function isInPath(key: string, text: string, at: number): boolean {
   return key.includes("/") && (text.charAt(at - 1) === "/" || text.charAt(at + key.length) === "/");
 }

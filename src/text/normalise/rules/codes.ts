@@ -28,7 +28,6 @@ const REFERENCE = withRanges(
     `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,
   "iu",
 );
-/** Nouns after which a number is a name. */
 const BY_NUMBER =
   "flights? rooms? suite apartment apt\\.? bus buses routes? highway hwy\\.? interstate extension " +
   "ext\\.? gate boeing airbus channel error errors http status unit train exit locker studio model " +
@@ -95,7 +94,6 @@ export const military: TokenRule = (text, at) => {
   return match === null ? null : spoken(match, `${militaryTime(match[1] ?? "")} hours`);
 };
 
-/** Commas that do not separate thousands. */
 const LISTED = withRanges(
   /(?!\d{1,3}(?:,\d{3})+(?![\d,]))\d{1,3}(?:,\d{1,3}){1,12}(?![\p{L}\p{N}_%°]|[.,:/-]\d)/uy,
 );
@@ -148,7 +146,6 @@ function militaryTime(digits: string): string {
   return `${first} ${minute === "00" ? "hundred" : minute.startsWith("0") ? digitWords(minute, "oh") : cardinalWords(minute)}`;
 }
 
-/** 1-800-555-0126, (206) 555-0142, 312.555.0168, 555-1234. */
 const AMERICAN = pattern(
   "(?:\\+?1[-. ])?\\(\\d{3}\\)[-. ]?\\d{3}[-. ]\\d{4}|(?:\\+?1[-. ])?\\d{3}([-.])\\d{3}\\1\\d{4}|" +
     "(?:\\+?1 )?\\d{3} \\d{3}[ -]\\d{4}|\\d{3}-\\d{4}",
@@ -186,9 +183,7 @@ const MIXED = withRanges(
   /(?=[A-Z\d]{5,12}(?![\p{L}\p{N}_]))[A-Z]{0,4}\d{1,4}(?:[A-Z]{1,4}\d{1,4}){1,5}[A-Z]{0,4}(?![\p{L}\p{N}_-])/uy,
 );
 const STARTS_AND_ENDS_IN_LETTERS = /^[A-Z]+\d+[A-Z]+$/u;
-/** Quarters, video resolutions and frame rates. */
 const NO_CODE = /(?:19|20)\d{2}[QHW]|^\d{3,4}[PI]\d|^\d+X\d+$/u;
-/** "1ST", "22ND". */
 const ORDINAL = withRanges(
   /(\d{0,3}(?:(?<!1)1(?=ST)|(?<!1)2(?=ND)|(?<!1)3(?=RD)|\d(?=TH)))(?:ST|ND|RD|TH)(?![\p{L}\p{N}_])/uy,
 );
@@ -198,7 +193,6 @@ const NO_INITIALS = /^(?:ST|ND|RD|TH|AM|PM|BC|AD|BCE|CE|HRS?|LBS?|FT|KM|KG|MIN|S
 const RUNWAY = withRanges(/(\d{1,2})([LRC])(?![\p{L}\p{N}])/uy);
 const RUNWAY_BEFORE = /\b(?:[Rr]unways?|RWY)\b[^.]{0,20}$/u;
 const SIDES = wordMap("L left,R right,C center");
-/** "q4-6h" on prescriptions. */
 const EVERY = withRanges(/[qQ](\d{1,2})(?:[-–](\d{1,2}))? ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 
 /** "7K2M9P" letter by letter; "2FA" → "two F A". */
@@ -224,7 +218,6 @@ export const letterCode: TokenRule = (text, at) => {
 };
 
 const END = "(?![\\p{L}\\p{N}_])";
-/** "#FF5733", but no plain number or word. */
 export const COLOR = /^#(?=[\da-f]{0,5}\d)(?=\d{0,5}[a-f])[\da-f]{6}$/iu;
 const COLOR_HERE = withRanges(`#(?=[\\da-f]{0,5}\\d)(?=\\d{0,5}[a-f])([\\da-f]{6})${END}`, "iuy");
 const PREFIXED = withRanges(`0[xX]([\\da-fA-F]{1,16})${END}`, "uy");
@@ -236,7 +229,6 @@ const HASH = withRanges(
   "uy",
 );
 
-/** Parcel and vehicle numbers. */
 const SERIAL = withRanges(
   `(?=[A-Z]{0,10}\\d)(?=\\d{0,20}[A-Z])(?=\\D{0,8}\\d\\D{0,8}\\d)[A-Z\\d]{11,40}${END}`,
   "uy",

@@ -88,14 +88,12 @@ const CHANGED_BY = new RegExp(
   `\\b(?:${oneOf(CHANGES)}|drop(?! off)\\w{0,4}|(?:is|are|was|were|be|been) (?:up|down))\\b[^.!?,;]{0,30} by $`,
   "iu",
 );
-/** Nouns that a fraction may precede. */
 const DIVISIBLE =
   "percent\\w{0,6} points? tablets? pills? inch cups? miles? hours? minutes? seconds? teaspoons? " +
   "tablespoons? tsp tbsp pounds? lb oz ounces? acres? turns? dose days? weeks? months? years? " +
   "blocks? pages? pints? quarts? way marks? dollars? cents? gallons? liters? size votes? majority " +
   "scale speed strength power price off share interest ownership stake";
 export const PART_NEXT = new RegExp(`^[- ]${oneOf(DIVISIBLE)}\\b`, "u");
-/** In calculations a number with a slash is a fraction. */
 const RECKONING =
   /(?:\b(?:divid(?:e|ed|ing)|multipl(?:y|ied|ying)|times|add(?:ed|ing)?|subtract(?:ed|ing)?|simplif(?:y|ied)|convert|reduce|fractions?|product|sum|plus|minus|odds|ratio)\b[^.!?]{0,40}|[+*×÷=<>] )$/iu;
 /** "got 11/12 right", "won 10/12 games" */
@@ -104,7 +102,6 @@ export const SCORED =
 const SCORE_NEXT = withRanges(
   /^ (?:right|correct(?:ly)?|wrong|so far|on the|in the (?:quiz|test|exam)|(?!(?:this|as|was|is|has)\b)\p{Ll}+s\b)/u,
 );
-/** "Windows 10/11" */
 const VERSIONS_BEFORE =
   /\b(?:Windows|Win|iOS|iPadOS|macOS|Android|Ubuntu|Debian|Python|Java|iPhone|Galaxy|Pixel|versions?|types?|sizes?|chapters|grades|classes|levels|numbers|rooms|channels?) $/u;
 const CALENDAR_BEFORE = withRanges(
@@ -116,7 +113,6 @@ const CALENDAR_AFTER = withRanges(
   "u",
 );
 const SHORT_YEAR = withRanges(/['‘’]0(\d)(?!\d|\p{L})/uy);
-/** Short days that are also words or names. */
 const ALSO_WORDS: ReadonlySet<string> = new Set(["Mon", "Wed", "Sat", "Sun"]);
 
 /** 2022-08-14, 10/24/2022, 28.02.2022, and 3/8 where a date is expected. */
@@ -153,7 +149,6 @@ export const numericDate: TokenRule = (text, at) => {
   )
     return null;
   if (isUnsure(month, day) && isAmount(earlier, after(text, end))) return null;
-  // "8 1/11 miles"
   if (/\d $/u.test(earlier) && PART_NEXT.test(after(text, end))) return null;
   if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
     return null;
@@ -164,7 +159,6 @@ export const numericDate: TokenRule = (text, at) => {
   return { words: `${lower.words} to ${upper.words}`, end: upper.end };
 };
 
-/** "cut it by 1/2", "by 1/4 percent" */
 function isAmount(earlier: string, rest: string): boolean {
   return PART_NEXT.test(rest) || (CHANGED_BY.test(earlier) && !AT_HOUR.test(rest));
 }

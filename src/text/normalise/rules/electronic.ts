@@ -45,7 +45,6 @@ export function electronicRule(isListed: IsListed): TokenRule {
   };
 }
 
-/** Reads a piece between the signs of an address. */
 type Label = (piece: string) => string;
 
 function wordsOf(run: string, label: Label): string | null {
@@ -106,7 +105,6 @@ const DOTTED = withRanges(
   /([vV]\.? ?)?(\d{1,5}(?:\.\d{1,6}){1,4})(?:[-.]?(alpha|beta|rc|a|b)\.?(\d{1,3})?)?(?::(\d{2,5})|(?<=\d(?:\.\d{1,3}){3})\/(\d{1,2}))?(?![\p{L}\p{N}_]|\.\d)/uy,
 );
 const LONE = withRanges(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
-/** Software, hardware and nouns that have versions. */
 const VERSIONED =
   "versions? release ver\\.? build update firmware kernel python node(?:\\.js)? npm java php ruby " +
   "perl go golang rust swift kotlin scala typescript react angular vue django flask rails laravel " +

@@ -10,7 +10,6 @@ const COUNTED = withRanges(
   `(?=[A-Z\\d]{0,8}(?:[CHNO]|[a-z]))(?:${ELEMENT}){1,5}${COUNT}(?:${ELEMENT}{1,4}${COUNT}?){0,6}(?![\\p{L}\\p{N}_-])`,
   "uy",
 );
-/** "NaCl", "KOH". */
 const UNCOUNTED = withRanges(
   /(?:(?:Na|Li|Ca|Mg|Zn|Fe|Cu|Ag|Al|Ti|Si|Mn|Pb|Ba)(?:Cl|Br|OH|O|F|S)|(?:H|K)(?:Cl|Br)|KOH)(?![\p{L}\p{N}_])/uy,
 );

@@ -13,7 +13,6 @@ import {
 } from "../rule.ts";
 import { PART_NEXT } from "./dates.ts";
 
-/** Unicode's vulgar fractions. */
 export const VULGAR_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒";
 
 const WITH_SIGN = withRanges(`(\\d{0,9}) ?([${VULGAR_SIGNS}])`, "yu");
@@ -28,7 +27,6 @@ const FRACTION_TO = new RegExp(
   `(?<=\\d[/⁄]\\d{1,2}|[${VULGAR_SIGNS}]) ?[-–—] ?(?=\\d{1,3}(?![\\d/,])|\\d[/⁄]\\d|[${VULGAR_SIGNS}])`,
   "yu",
 );
-/** Denominators above ten that are read as ordinals. */
 const USUAL: ReadonlySet<number> = new Set([12, 15, 16, 20, 24, 25, 30, 32, 50, 64, 100]);
 
 /** "2 1/2" → "two and a half", "3½", "5/16", "⅔". Dates and pairs ("24/7") are tried before. */
@@ -71,7 +69,6 @@ function fractionAt(text: string, at: number): Spoken | null {
   return inInches(text, end, parts(above, below, "one")) ?? { words: parts(above, below, "one"), end };
 }
 
-/** "three quarter inch plywood" */
 function inInches(text: string, end: number, words: string): Spoken | null {
   if (!/^["″”]/u.test(text.charAt(end)) || isQuoted(text, end)) return null;
   const isThing = isNounAfter(text, end + 1);

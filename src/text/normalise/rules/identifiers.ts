@@ -11,7 +11,6 @@ import {
   withRanges,
 } from "../rule.ts";
 
-/** File endings that are not spelled. */
 const ENDINGS = wordMap(
   "json Jason,doc doc,docx doc X,zip zip,bat bat,bin bin,log log,toml tommel,yaml yaml,ini I N I," +
     "jpeg jay peg,gif gif,lock lock,conf conf,dart dart,java java,swift swift,vue view",
@@ -38,9 +37,7 @@ const KEYS = wordMap(
 const CHORD = withRanges(
   /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
 );
-/** "F5", "B12". */
 const NUMBERED = withRanges(/(?<!-)([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
-/** "PM2.5", "USB3.1". */
 const WITH_DECIMAL = withRanges(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
 const FUNCTION_OF = withRanges(/([fgh])\(([a-z])\)/uy);
 const STOP_OF_LENS = /f\/(\d{1,2}(?:\.\d)?)(?!\d)/uy;

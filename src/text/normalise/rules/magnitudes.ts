@@ -12,12 +12,10 @@ const RANGE = withRanges(`(${NUMBER})([KMB]?)[-–](${NUMBER})([KMB])(?![\\p{L}\
 const COUNTED = withRanges(
   /^ (?:\p{Ll}{1,12} )?(?:people|men|women|children|\p{Ll}{2,20}[^\W\d_aious'](?<=[a-z])s)(?!\p{L})/u,
 );
-/** "the 4K build runs" */
 const TWO_WORDS = withRanges(/^ \p{Ll}{1,12} \p{Ll}{2,20}s(?!\p{L})/u);
 const COUNTED_NEXT = withRanges(
   /^[- ](?:people|follower|user|view|parameter|member|subscriber|download|customer|student|resident|acre|year|mile|dollar|line|token|row|record)/u,
 );
-/** Words that only look like plurals. */
 const NO_PLURAL =
   /^ (?:is|was|has|does|this|its|always|less|across|versus|plus|races?|runs?|screens?|monitors?|videos?|tvs?|displays?)\b/iu;
 /** After these a number is a count and not a seat or a flat. */
@@ -73,12 +71,10 @@ const MULTIPLE = withRanges(
   `(${NUMBER})(?:[x×]?( ?[-–—] ?| to )(${NUMBER}))?[x×](?![\\p{L}\\p{N}_²³^]|[-'’]\\p{L})`,
   "yu",
 );
-/** "3/day" */
 const RATE = withRanges(
   `(${NUMBER})/(day|night|week|month|year|hour|minute|second|person|page|user|team|customer|student)(?![\\p{L}\\p{N}_/])`,
   "yu",
 );
-/** Signs of a sum or an equation around "2x". */
 const SUM_BEFORE = /[-+*/=^(<>≤≥−]\s?$|=[^.,;]{0,50}$/u;
 const SUM_AFTER = /^ ?(?:[-+*/=^<>≤≥−·(]|(?:equals|plus|minus|squared|cubed)\b)/u;
 const VARIABLE = withRanges(/(?<![\p{L}\p{N}_])x(?![\p{L}\p{N}_-])/u);
@@ -87,10 +83,8 @@ const MATHEMATICS =
   "expression term graph slope size sizes plus minus equals find value let polynomial multiply " +
   "subtract divide";
 const ALGEBRA = new RegExp(`\\b${oneOf(MATHEMATICS)}\\b[^.!?]{0,40}$`, "iu");
-/** "at 2x speed" */
 const DEGREE =
   /^[- ](?:speed|zoom|optical|lens|leverage|multiplier|magnification|playback|telephoto|boost)\b/u;
-/** "2x eggs, 1x milk" */
 const ITEM_BEFORE = withRanges(/(?:^|[\n,;:•(] ?|\b(?:order|and|includes?|contains?|add|added) )$/iu);
 const COMPARED = /^ (?:better|worse|less|fewer|\w{2,12}er|increase|growth|return|times)\b/u;
 

@@ -38,9 +38,7 @@ const FEET_THEN_INCHES = withRanges(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"�
 const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
 const FEET = withRanges(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
 const FEET_RANGE = withRanges(/(\d{1,3}) ?[-–] ?(\d{1,3})[′'’](?![\p{L}\p{N}])/uy);
-/** An open quotation in single marks. */
 const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
-/** "6 ft 2 in tall" */
 const FEET_THEN_IN = withRanges(
   /(\d{1,3}) ?(?:ft|feet|foot)\.?,? (\d{1,2}(?:\.\d)?) ?(?:in\b\.?|inch(?:es)?\b)/uy,
 );
@@ -59,7 +57,6 @@ const ABOUT = "(?:about|around|only|just|under|over|another|at least|at most|up 
 const BEFORE_SECONDS = new RegExp(`\\b${oneOf(WAITING)}(?: (?:to|of|is))?(?: ${ABOUT})? $`, "iu");
 const AFTER_SECONDS =
   /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
-/** "6 in. wide": shows that "in." is a unit. */
 const INCH_NEXT =
   /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
 
@@ -68,7 +65,6 @@ const AMPS_NEXT =
   /^[- ](?:fuses?|(?:circuit )?breakers?|plugs?|sockets?|circuits?|outlets?|chargers?|charging|(?:power )?supply|current|adapters?|relays?|switch|load|motor|service|USB|of current)\b/u;
 const AMPS_BEFORE =
   /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
-/** "seat 27L" */
 const NAMED_BEFORE =
   /\b(?:seats?|gate|row|apartment|apt\.?|unit|suite|ste\.?|room|rm\.?|runways?|exit|flight|bus|route|platform|berth|locker|bay|stand)s? (?:#)?$/iu;
 /** Roads and geographic coordinates. */
@@ -180,7 +176,6 @@ export const feetAndInches: TokenRule = (text, at) => {
   return { words: `${numberWords(inches[1] ?? "")} ${isOne ? "inch" : "inches"}${by.words}`, end: by.end };
 };
 
-/** "30 cm x 20 cm" */
 function withBy(text: string, spoken: Spoken): Spoken {
   const by = matchAt(BY, text, spoken.end);
   return by === null || isNounAfter(text, spoken.end + by[0].length)
@@ -188,7 +183,6 @@ function withBy(text: string, spoken: Spoken): Spoken {
     : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
 }
 
-/** "3 million km" */
 export const unitBehindWords: TokenRule = (text, at) => {
   const match = matchAt(LOOSE_UNIT, text, at);
   const forms = match === null ? undefined : UNITS.get(match[0]);

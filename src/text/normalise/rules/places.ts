@@ -35,11 +35,9 @@ const GOES_ON = /^(?:[.;,!?)]|$| (?:is|was|has|had|will|are|and|to)\b)/u;
 const PLACE = withRanges(
   /(?:\b(?:in|to|from|near|of|at|for|via|leaving|visit|visiting|and|between|around) )(?:\p{Lu}[\p{L}.]+ ){0,2}\p{Lu}\p{L}+, $/u,
 );
-/** "on Elm", "onto Park". */
 const ON_A_STREET = withRanges(
   /\b(?:on|onto|down|along|off|up|across) (?:[NSEW]\.? )?(?!Mount|Fort|Lake|Port|Old|New|Downtown|Cape|Bay|Saint)(?:\p{Lu}\p{Ll}+ ){1,2}$/u,
 );
-/** "12 Ash", "9 N. Main", "42nd". */
 const NUMBERED_STREET = withRanges(/(?:\d (?:[NSEW]\.? )?(?:\p{Lu}\p{L}+ ){1,2}|\d(?:st|nd|rd|th) )$/u);
 const CITY = withRanges(/\b\p{Lu}\p{L}+, $/u);
 const CAPITAL_NEXT = withRanges(/^\.? \p{Lu}/u);

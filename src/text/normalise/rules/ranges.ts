@@ -8,11 +8,9 @@ import { spelled } from "./identifiers.ts";
 const RANGE = withRanges(`(${NUMBER})(%?)( ?[-–—] ?)(${NUMBER})( ?%)?(?![\\p{L}\\p{N}_/]|[-–—.:]\\d)`, "yu");
 const SEASON = withRanges(/([12]\d{3})[/](\d{2})(?![\d/\p{L}])/uy);
 const PAIR = withRanges(/(\d{1,3})\/(\d{1,3})(?:\/(\d{3}))?(?![\d/\p{L}]|\.\d)/uy);
-/** Pairs read as two numbers. */
 const TWO_NUMBERS = wordSet("24/7 9/11 20/20 50/50 60/40 80/20 70/30 90/10");
 const POWER = withRanges(/(\d{1,6})(?:\^([-−]?\d{1,3})|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\p{L}\p{N}])/uy);
 const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
-/** "737-800", "787-9" */
 const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
 /** A team's record: "are 9-3 so far". A score ("won 6-4") is read with "to". */
 const TEAM = String.raw`(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|[tT]hey|[wW]e|team|squad|club)`;
@@ -25,7 +23,6 @@ const BEFORE_A_RECORD = withRanges(
 );
 const AFTER_A_RECORD =
   /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|[A-Z]|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;
-/** A court's or parliament's number. */
 const DOCUMENT = oneOf(
   "[Dd]ocket [Cc]ase [Bb]ill [Ff]ile [Pp]ermit [Rr]esolution [Oo]rdinance [Rr]eport [Cc]omplaint [Ll]icense " +
     "[Pp]art [Ii]ncident [Pp]etition [Aa]ppeal",
@@ -38,7 +35,6 @@ const BEFORE_A_FILE = new RegExp(
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
 const LETTER_POWER = withRanges(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;
-/** Maximum scores. */
 const OUT_OF: ReadonlySet<string> = new Set(["5", "10", "20", "100"]);
 /** "4.5/5": fractions have no decimal point. */
 const MARK = withRanges(/(\d{1,2}\.\d{1,2})\/(5|6|10|20|100)(?![\d/\p{L}]|\.\d)/uy);
@@ -72,7 +68,6 @@ export const range: TokenRule = (text, at) => {
   return { words: `${as(from)} to ${as(to)}${percent === undefined ? "" : " percent"}`, end };
 };
 
-/** "24/7", "2018/19", "20/20". */
 export const pair: TokenRule = (text, at) => {
   const season = matchAt(SEASON, text, at);
   if (season !== null) return spoken(season, `${season[1]} ${season[2]}`);

@@ -39,7 +39,6 @@ const LETTER_BY_ITSELF = withRanges(/^ \p{L}(?![\p{L}\p{N}])/u);
 const NAMES = wordMap(
   "=== triple equals,!== not double equals,== double equals,&& double ampersand,|| double pipe",
 );
-/** Words before a telephone key. */
 const KEY_BEFORE =
   /\b(?:press|pressing|dial|dialing|hit|enter|push|tap|touch|followed by|type|key|or|then|and|with|by) (?:the )?["“']?$/iu;
 const DIALLED = /\b(?:press|dial|hit|followed by|enter|push)/iu;

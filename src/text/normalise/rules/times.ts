@@ -19,7 +19,6 @@ const POINTED = /\d\.\d/u;
 const AT_HOUR = /\b(?:at|by|until|till|before|after|from|around) $/iu;
 const HOUR_AFTER =
   /^ (?:tonight|tomorrow|today|sharp|on (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|(?:this|in the|every|each|tomorrow) (?:morning|afternoon|evening)|o['’]clock)\b/u;
-/** "the 7.45 train" */
 const SERVICE_AFTER = /^ (?:train|bus|ferry|flight|showing|service|express|coach|boat)\b/u;
 /** "3:15p", "8a-5p". */
 const SHORT = withRanges(/(\d{1,2}):(\d{2})([ap])(?![\p{L}\p{N}'’]|\.m)/uy);
@@ -131,7 +130,6 @@ export const ratio: TokenRule = (text, at) => {
   return spoken(match, `${cardinalWords(left)} to ${cardinalWords(right)}`);
 };
 
-/** "ran it in 41:05" */
 function isLength(text: string, at: number, left: string, right: string): boolean {
   if (left.length !== 2 || right.length !== 2 || Number(left) > 59 || Number(right) > 59 || right === "00")
     return false;

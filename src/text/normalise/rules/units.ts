@@ -60,7 +60,6 @@ const PER: ReadonlyMap<string, string> = new Map([
     (word) => [word, word] as const,
   ),
 ]);
-/** Units of a rate. */
 const PER_UNITS: ReadonlySet<string> = new Set(
   "bbl,hr,h,min,sec,s,wk,mo,yr,lb,oz,kg,g,gal,l,L,mi,km,m,ft,m²,sq ft,sq in,sq m,sq mi,sq km,cu ft,in²,ft²,kWh,GB".split(
     ",",

@@ -142,14 +142,14 @@ export async function* readAntiphonStream(
   for await (const event of readLimitedEvents(exchange)) {
     if (event.event === "audio") yield parseAudio(event);
     else if (event.event === "end") return parseEnd(event);
-    else if (event.event === "error") throw new AttemptError("told of an error in its stream");
+    else if (event.event === "error") throw new AttemptError("reported an error in its stream");
   }
-  throw new AttemptError("ended its stream without an end");
+  throw new AttemptError("ended its stream without an end event");
 }
 
 function checkType({ headers }: ResponseHead): void {
   if ((headers["content-type"] ?? "").startsWith("text/event-stream")) return;
-  throw permanentError("answered with something that is no stream of an Antiphon: check urls and kind");
+  throw permanentError("did not answer with an Antiphon event stream: check urls and kind");
 }
 
 /** Generous: the last event holds every word of a reply. */
@@ -160,7 +160,7 @@ async function* readLimitedEvents(exchange: HttpExchange): AsyncGenerator<SentEv
   async function* chunks(): AsyncGenerator<Uint8Array, void, void> {
     for (let bytes = await exchange.next(); bytes !== null; bytes = await exchange.next()) {
       bytesOfEvent += bytes.length;
-      if (bytesOfEvent > MAX_EVENT_BYTES) throw permanentError("sent an event without end");
+      if (bytesOfEvent > MAX_EVENT_BYTES) throw permanentError("sent an event that is too long");
       yield bytes;
     }
   }
@@ -247,7 +247,7 @@ function parseData({ data }: SentEvent): Record<string, unknown> {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return value;
   } catch {}
-  throw permanentError("sent an event that is no JSON object");
+  throw permanentError("sent an event that is not a JSON object");
 }
 
 function filterList<T>(value: unknown, isOne: (each: unknown) => each is T): T[] {

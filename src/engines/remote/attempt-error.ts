@@ -33,9 +33,9 @@ export function checkStatus({ status, headers }: ResponseHead): void {
   if (status === 200) return;
   const known = PERMANENT_STATUSES[status];
   if (known !== undefined) throw permanentError(known);
-  if (status < 300) throw permanentError(`answered with ${status} where it should with 200`);
+  if (status < 300) throw permanentError(`answered with ${status} instead of 200`);
   if (status < 400) {
-    throw permanentError(`redirects (${status}), which is not followed: set urls to where it leads`);
+    throw permanentError(`redirects (${status}), which are not followed: set urls to the target`);
   }
   const waitMs = requestedWaitMs(headers);
   if (status === 429) throw new AttemptError("is busy, or its quota is used up (429)", { waitMs });
@@ -48,10 +48,10 @@ export function toAttemptError(thrown: unknown, hasBegun: boolean): AttemptError
   if (thrown instanceof AttemptError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
-  if (code === "HPE_HEADER_OVERFLOW") return new AttemptError(`sent headers without end${shown}`);
-  if (code.startsWith("HPE_")) return new AttemptError(`sent what is no HTTP${shown}`);
-  if (hasBegun) return new AttemptError(`broke off in the middle of speech${shown}`);
-  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new AttemptError(`broke off the connection${shown}`);
+  if (code === "HPE_HEADER_OVERFLOW") return new AttemptError(`sent headers that are too long${shown}`);
+  if (code.startsWith("HPE_")) return new AttemptError(`sent invalid HTTP${shown}`);
+  if (hasBegun) return new AttemptError(`disconnected during speech${shown}`);
+  if (["ECONNRESET", "EPIPE", ""].includes(code)) return new AttemptError(`closed the connection${shown}`);
   return new AttemptError(`cannot be reached${shown}: check that it runs, and urls`);
 }
 

@@ -86,7 +86,7 @@ export class Endpoints {
       }
     }
     const restMs = Math.min(...this.#endpoints.map(({ unavailableUntilMs }) => unavailableUntilMs)) - nowMs();
-    if (failures.length === 0) failures.push("every endpoint wants to be left alone for now");
+    if (failures.length === 0) failures.push("every endpoint has asked to wait");
     throw this.#speechError(failures, restMs > 0 ? restMs : null);
   }
 
@@ -143,7 +143,7 @@ export class Endpoints {
   #timeoutError(): AttemptError {
     const { firstSoundTimeoutMs } = this.#options;
     return new AttemptError(
-      `gave no sound in time (firstSoundTimeoutMs, ${firstSoundTimeoutMs} ms for all tries)`,
+      `sent no audio in time (firstSoundTimeoutMs, ${firstSoundTimeoutMs} ms for all tries)`,
     );
   }
 

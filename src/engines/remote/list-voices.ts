@@ -39,20 +39,20 @@ async function fetchJson(url: URL, { apiKey }: Pick<RemoteOptions, "apiKey">, ms
     ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
   };
   const exchange = new HttpExchange({ method: "GET", url, headers, body: [] }, createConnections(), true);
-  const timer = setTimeout(() => exchange.fail(new AttemptError("gave no list of voices in time")), ms);
+  const timer = setTimeout(() => exchange.fail(new AttemptError("sent no list of voices in time")), ms);
   try {
     checkStatus(await exchange.head());
     const pieces: Uint8Array[] = [];
     let count = 0;
     for (let piece = await exchange.next(); piece !== null; piece = await exchange.next()) {
       count += piece.length;
-      if (count > MAX_BYTES) throw permanentError("sent a list of voices without end");
+      if (count > MAX_BYTES) throw permanentError("sent a list of voices that is too long");
       pieces.push(piece);
     }
     return JSON.parse(Buffer.concat(pieces).toString("utf8"));
   } finally {
     clearTimeout(timer);
-    exchange.fail(new AttemptError("is not listened to any more"));
+    exchange.fail(new AttemptError("is no longer needed"));
   }
 }
 

@@ -181,16 +181,16 @@ export function readOpenAiSpeech({ format, sampleRateHz, minS }: ExpectedSpeech)
       if (own.length > 0) yield take(reader.push(own));
     }
     if (layout.dataBytes !== null && leftBytes > 0)
-      throw new AttemptError("ended before the length that its WAV tells");
+      throw new AttemptError("ended before the length in its WAV header");
     if (resampler !== null) {
       const samples = resampler.end();
       given += samples.length;
       yield { samples };
     }
-    if (given === 0) throw new AttemptError("answered well, and without a sound");
+    if (given === 0) throw new AttemptError("answered without audio");
     const s = given / SAMPLE_RATE_HZ;
-    if (s < minS) throw new AttemptError(`ended far too early, after ${s.toFixed(2)} s`);
-    if (peak < MIN_PEAK) throw new AttemptError(`gave nothing but silence, ${s.toFixed(2)} s of it`);
+    if (s < minS) throw new AttemptError(`ended too early, after ${s.toFixed(2)} s`);
+    if (peak < MIN_PEAK) throw new AttemptError(`sent only silence, ${s.toFixed(2)} s of it`);
     return { stop: "finished" };
   };
 }
@@ -211,9 +211,7 @@ async function detectFormat(
   for (;;) {
     const bytes = await exchange.next();
     if (bytes === null) {
-      throw new AttemptError(
-        begun.length === 0 ? "answered well, and without a byte" : "ended before any sound",
-      );
+      throw new AttemptError(begun.length === 0 ? "answered with an empty body" : "ended before any sound");
     }
     begun = begun.length === 0 ? bytes : Buffer.concat([begun, bytes]);
     if (looksLikeWav(begun)) {
@@ -221,10 +219,10 @@ async function detectFormat(
       const head = parseWavHead(begun);
       if (head !== null) return { first: begun.subarray(head.bytes), layout: head };
     } else if (format === "wav") {
-      throw permanentError("sent no WAV: set format to pcm if its samples come without a head");
+      throw permanentError("sent no WAV: set format to pcm if its audio has no header");
     } else if (begun.length >= SNIFFED_BYTES) {
       if (begun.subarray(0, SNIFFED_BYTES).every(isPrintable))
-        throw permanentError("sent text where samples should be");
+        throw permanentError("sent text instead of audio");
       return { first: begun, layout: { channels: 1, sampleRateHz, dataBytes: null } };
     }
   }
@@ -249,12 +247,12 @@ function parseWavHead(bytes: Uint8Array): ReturnType<typeof readWavHead> {
 function checkType({ headers }: ResponseHead): void {
   const [type = ""] = (headers["content-type"] ?? "").toLowerCase().split(";");
   const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") throw permanentError("sent compressed bytes, which it was not asked for");
+  if (encoding !== "identity") throw permanentError("sent a compressed body that was not requested");
   if (/^text\/|json|xml|^multipart\/|^image\/|^video\//.test(type.trim())) {
-    throw permanentError("answered with text where speech should be: check urls, model and voices");
+    throw permanentError("answered with text instead of audio: check urls, model and voices");
   }
   if (/mpeg|mp3|mp4|aac|ogg|opus|flac|webm/.test(type)) {
-    throw permanentError("sent compressed speech, where wav or pcm was asked for");
+    throw permanentError("sent compressed audio instead of wav or pcm");
   }
 }
 
@@ -289,7 +287,7 @@ export function readWavHead(bytes: Uint8Array): WavHead | null {
   const head = readAnyWavHead(bytes);
   if (head === null) return null;
   const { kind, channels, sampleRateHz } = head.format;
-  if (kind !== "s16") throw new AudioFormatError(`its samples are not of 16 bits (${kind})`);
+  if (kind !== "s16") throw new AudioFormatError(`its samples are not 16-bit (${kind})`);
   if (channels !== 1 && channels !== 2) {
     throw new AudioFormatError(`it has ${channels} channels, and one or two are taken`);
   }

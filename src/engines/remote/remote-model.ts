@@ -193,7 +193,7 @@ async function nextOrFail(
   try {
     return await response.next(
       idleTimeoutMs,
-      () => new AttemptError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`),
+      () => new AttemptError(`stopped sending audio during speech (idleTimeoutMs, ${idleTimeoutMs} ms)`),
     );
   } catch (thrown) {
     signal.throwIfAborted();

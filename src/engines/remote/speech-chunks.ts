@@ -36,7 +36,7 @@ export class SpeechChunks {
     this.#first = await this.#within(withinMs, late, async () => {
       for (;;) {
         const step = await this.#sounds.next();
-        if (step.done) throw new AttemptError("answered well, and without a sound");
+        if (step.done) throw new AttemptError("answered without audio");
         if (step.value.samples.length > 0) return step;
       }
     });
@@ -56,7 +56,7 @@ export class SpeechChunks {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#exchange.fail(new AttemptError("is not listened to any more"));
+    this.#exchange.fail(new AttemptError("is no longer needed"));
     this.#sounds.return({ stop: "finished" }).catch(() => {});
     this.#onClose();
   }

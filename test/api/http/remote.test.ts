@@ -181,7 +181,7 @@ describe("a model that is spoken elsewhere", () => {
       [refusal(429, { "retry-after": "7" }), "is busy, or its quota is used up (429)", "7"],
       [
         bytes(Buffer.from(`<html>${UPSTREAM_SECRET}`), "text/html"),
-        "answered with text where speech should be",
+        "answered with text instead of audio",
         "60",
       ],
     ] as const) {

@@ -188,19 +188,20 @@ describe("what is no speech", () => {
   const json = Buffer.from(JSON.stringify({ error: UPSTREAM_SECRET }));
   const page = Buffer.from(`<!doctype html><title>${UPSTREAM_SECRET}</title>`);
   const wrong: readonly [what: string, answer: Answer, says: RegExp, options?: Options][] = [
-    [
-      "a page",
-      bytes(page, "text/html; charset=utf-8"),
-      /^answered with text where speech should be: check urls/,
-    ],
-    ["JSON", bytes(json, "application/json"), /^answered with text where speech should be/],
-    ["events", bytes(json, "text/event-stream"), /^answered with text where speech should be/],
+    ["a page", bytes(page, "text/html; charset=utf-8"), /^answered with text instead of audio: check urls/],
+    ["JSON", bytes(json, "application/json"), /^answered with text instead of audio/],
+    ["events", bytes(json, "text/event-stream"), /^answered with text instead of audio/],
     ["JSON that says it is a WAV", bytes(json), /^sent no WAV: set format to pcm/],
-    ["JSON that says it is samples", bytes(json, "audio/pcm"), /^sent text where samples/, { format: "pcm" }],
-    ["a page without a type", bytes(page, ""), /^sent text where samples/, { format: "pcm" }],
-    ["MP3", bytes(TONE, "audio/mpeg"), /^sent compressed speech, where wav or pcm was asked for/],
+    [
+      "JSON that says it is samples",
+      bytes(json, "audio/pcm"),
+      /^sent text instead of audio/,
+      { format: "pcm" },
+    ],
+    ["a page without a type", bytes(page, ""), /^sent text instead of audio/, { format: "pcm" }],
+    ["MP3", bytes(TONE, "audio/mpeg"), /^sent compressed audio instead of wav or pcm/],
     ["samples where a WAV was asked for", bytes(TONE, "audio/pcm"), /^sent no WAV: set format to pcm/],
-    ["a WAV of 8 bits", bytes(wav8), /^sent undecodable audio: its samples are not of 16 bits \(u8\)/],
+    ["a WAV of 8 bits", bytes(wav8), /^sent undecodable audio: its samples are not 16-bit \(u8\)/],
     [
       "a WAV of six channels",
       bytes(streamedWav(TONE, 24_000, 6)),
@@ -211,19 +212,15 @@ describe("what is no speech", () => {
       bytes(streamedWav(TONE, 192_000)),
       /^sent undecodable audio: its rate is 192000 Hz, and 8000 to 48000 Hz are taken/,
     ],
-    ["nothing", bytes(Buffer.alloc(0)), /^answered well, and without a byte/],
-    ["a head and nothing else", bytes(streamedWav(Buffer.alloc(0))), /^answered well, and without a sound/],
+    ["nothing", bytes(Buffer.alloc(0)), /^answered with an empty body/],
+    ["a head and nothing else", bytes(streamedWav(Buffer.alloc(0))), /^answered without audio/],
     ["half a head", bytes(streamedWav(TONE).subarray(0, 30)), /^ended before any sound/],
-    [
-      "one sample that is not whole",
-      bytes(streamedWav(TONE.subarray(0, 1))),
-      /^answered well, and without a sound/,
-    ],
+    ["one sample that is not whole", bytes(streamedWav(TONE.subarray(0, 1))), /^answered without audio/],
     [
       "compressed bytes",
       ({ response }) =>
         void response.writeHead(200, { "content-type": "audio/wav", "content-encoding": "gzip" }).end("x"),
-      /^sent compressed bytes, which it was not asked for/,
+      /^sent a compressed body that was not requested/,
     ],
     [
       "another protocol",
@@ -231,18 +228,14 @@ describe("what is no speech", () => {
         void response.socket?.write(
           "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
         ),
-      /^broke off the connection/,
+      /^closed the connection/,
     ],
-    [
-      "silence alone",
-      bytes(streamedWav(Buffer.alloc(12 * 48_000))),
-      /^gave nothing but silence, 12\.00 s of it/,
-    ],
-    ["far too little", bytes(streamedWav(tonePcm(1))), /^ended far too early, after 1\.00 s/],
+    ["silence alone", bytes(streamedWav(Buffer.alloc(12 * 48_000))), /^sent only silence, 12\.00 s of it/],
+    ["far too little", bytes(streamedWav(tonePcm(1))), /^ended too early, after 1\.00 s/],
     [
       "less than its WAV tells",
       bytes(Buffer.concat([wavHeader(20 * 48_000, 24_000), TONE])),
-      /^ended before the length that its WAV tells/,
+      /^ended before the length in its WAV header/,
     ],
     [
       "less than its headers tell",
@@ -250,7 +243,7 @@ describe("what is no speech", () => {
         response.writeHead(200, { "content-type": "audio/wav", "content-length": 20 * 48_000 });
         response.write(streamedWav(TONE), () => response.destroy());
       },
-      /^broke off in the middle of speech \(ECONNRESET\)/,
+      /^disconnected during speech \(ECONNRESET\)/,
     ],
     [
       "a connection that is cut between two chunks",
@@ -258,7 +251,7 @@ describe("what is no speech", () => {
         response.writeHead(200, { "content-type": "audio/wav" });
         response.write(streamedWav(TONE), () => response.destroy());
       },
-      /^broke off in the middle of speech \(ECONNRESET\)/,
+      /^disconnected during speech \(ECONNRESET\)/,
     ],
     [
       "silence on the wire in the middle of speech",
@@ -266,7 +259,7 @@ describe("what is no speech", () => {
         response.writeHead(200, { "content-type": "audio/wav" });
         response.write(streamedWav(TONE));
       },
-      /^fell silent in the middle of speech \(idleTimeoutMs, 200 ms\)/,
+      /^stopped sending audio during speech \(idleTimeoutMs, 200 ms\)/,
       { idleTimeoutMs: 200 },
     ],
   ];

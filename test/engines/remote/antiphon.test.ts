@@ -240,20 +240,16 @@ describe("another Antiphon", () => {
 
   const error: Event = ["error", { type: "inference_error", message: UPSTREAM_SECRET, request_id: null }];
   const wrong: readonly [what: string, answer: Answer, says: RegExp][] = [
-    ["a stream without an end", events(audio()), /ended its stream without an end$/],
-    ["a stream with nothing in it", events(), /ended its stream without an end$/],
-    ["an end without audio", events(end()), /answered well, and without a sound$/],
-    ["an error after audio", events(audio(), error), /told of an error in its stream$/],
-    ["an error before any", events(error), /told of an error in its stream$/],
-    [
-      "a WAV",
-      bytes(streamedWav(tonePcm(1))),
-      /answered with something that is no stream of an Antiphon: check/,
-    ],
+    ["a stream without an end", events(audio()), /ended its stream without an end event$/],
+    ["a stream with nothing in it", events(), /ended its stream without an end event$/],
+    ["an end without audio", events(end()), /answered without audio$/],
+    ["an error after audio", events(audio(), error), /reported an error in its stream$/],
+    ["an error before any", events(error), /reported an error in its stream$/],
+    ["a WAV", bytes(streamedWav(tonePcm(1))), /did not answer with an Antiphon event stream: check/],
     [
       "events that are no JSON",
       bytes(Buffer.from("event: audio\ndata: {\n\n"), "text/event-stream"),
-      /is no JSON object$/,
+      /is not a JSON object$/,
     ],
     [
       "audio at another rate",
@@ -288,7 +284,7 @@ describe("another Antiphon", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": keep-alive\n\n");
     });
-    await assert.rejects(speakAll(model({ firstSoundTimeoutMs: 200 })), /gave no sound in time/);
+    await assert.rejects(speakAll(model({ firstSoundTimeoutMs: 200 })), /sent no audio in time/);
   });
 
   test("may send what is not known", async () => {

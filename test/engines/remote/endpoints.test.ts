@@ -103,7 +103,7 @@ describe("endpoints", () => {
     assert.deepEqual([one.asked.length, other.asked.length], [2, 2]);
     assert.equal(
       message,
-      `elsewhere: ${one.host} failed (502); ${other.host} broke off the connection (ECONNRESET)`,
+      `elsewhere: ${one.host} failed (502); ${other.host} closed the connection (ECONNRESET)`,
     );
   });
 
@@ -164,7 +164,7 @@ describe("endpoints", () => {
     };
     const [wrong, right] = [await server(breaking), await server(speech)];
     const { message } = await failure(model([wrong.url, right.url]));
-    assert.match(message, /broke off in the middle of speech \(ECONNRESET\)/);
+    assert.match(message, /disconnected during speech \(ECONNRESET\)/);
     assert.equal(right.asked.length, 0);
   });
 
@@ -190,7 +190,7 @@ describe("endpoints", () => {
     [404, /has no such route or model \(404\): check urls, which usually end in \/v1/],
     [400, /refused the request \(400\): check model, voices and format/],
     [422, /refused the request \(422\)/],
-    [204, /answered with 204 where it should with 200/],
+    [204, /answered with 204 instead of 200/],
   ];
   for (const [status, says] of lasting) {
     test(`a ${status} is not tried again, here or elsewhere`, async () => {
@@ -217,7 +217,7 @@ describe("endpoints", () => {
   test("silence for longer than the time for the first sound is a failure, and leaves the endpoint", async () => {
     const quiet = await server(silent);
     const { message } = await failure(model([quiet.url], { firstSoundTimeoutMs: 300 }));
-    assert.match(message, /gave no sound in time \(firstSoundTimeoutMs, 300 ms for all tries\)$/);
+    assert.match(message, /sent no audio in time \(firstSoundTimeoutMs, 300 ms for all tries\)$/);
     await until("the connection to be closed", () => quiet.asked[0]?.hasLeft() === true);
   });
 
@@ -225,7 +225,7 @@ describe("endpoints", () => {
     const endless: Answer = ({ response }) =>
       void response.writeHead(200, { "content-type": "audio/wav", "x-long": "x".repeat(100_000) }).end();
     const { message } = await failure(model([(await server(endless)).url]));
-    assert.match(message, /sent headers without end \(HPE_HEADER_OVERFLOW\)/);
+    assert.match(message, /sent headers that are too long \(HPE_HEADER_OVERFLOW\)/);
   });
 
   test("what is no HTTP is a failure", async () => {
@@ -237,7 +237,7 @@ describe("endpoints", () => {
     opened.push({ close: async () => void made.close() });
     const { port } = made.address() as { port: number };
     const { message } = await failure(model([`http://127.0.0.1:${port}/v1`]));
-    assert.match(message, /sent what is no HTTP \(HPE_\w+\)/);
+    assert.match(message, /sent invalid HTTP \(HPE_\w+\)/);
   });
 
   test("a connection that was kept and has been closed meanwhile costs nothing", async () => {

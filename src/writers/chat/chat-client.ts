@@ -36,16 +36,9 @@ export function createChatClient(baseUrl: string, apiKey: string | null): OpenAI
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Headers that describe this machine. */
-const IDENTIFYING_HEADERS = [
-  "X-Stainless-Arch",
-  "X-Stainless-Lang",
-  "X-Stainless-OS",
-  "X-Stainless-Package-Version",
-  "X-Stainless-Retry-Count",
-  "X-Stainless-Runtime",
-  "X-Stainless-Runtime-Version",
-  "X-Stainless-Timeout",
-];
+const IDENTIFYING_HEADERS = "Arch Lang OS Package-Version Retry-Count Runtime Runtime-Version Timeout"
+  .split(" ")
+  .map((name) => `X-Stainless-${name}`);
 
 /** The answer is no chat completion. */
 export class NotAChatError extends Error {

@@ -177,15 +177,7 @@ function lettersOf(word: string): string {
 }
 
 const LETTERS: Readonly<Record<string, string>> = {
-  "0": "o",
-  "1": "i",
-  "3": "e",
-  "4": "a",
-  "5": "s",
-  "7": "t",
-  "@": "a",
-  $: "s",
-  "!": "i",
+  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", $: "s", "!": "i" },
 };
 
 /** Excludes addresses, paths, versions and longer numbers; final punctuation belongs to the sentence. */

@@ -39,7 +39,7 @@ export async function readCallTemplate(model: LlamaModel): Promise<CallTemplate 
     };
     if (!supportsCalls(render(TRIAL, TRIAL_TOOLS))) return null;
     return {
-      begin,
+      begin: begin,
       end,
       prompt: (steps, tools) => model.tokenize(render(steps, tools), true),
       fits(tools, tokens) {

@@ -46,7 +46,7 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
     const calling = await readCallTemplate(model);
     const writer = new GgufWriter(options, runtime, model, sequences, calling);
-    await writer.begin();
+    await writer.preloadPrompt();
     return writer;
   } catch (error) {
     await close();
@@ -103,7 +103,7 @@ class GgufWriter implements Writer {
   }
 
   /** Reads the common prompt prefix into one sequence; the others read it with their first reply. */
-  async begin(): Promise<void> {
+  async preloadPrompt(): Promise<void> {
     const [one, other] = ["Hello.", "What now?"].map((text) => {
       const history = [{ speaker: "0", text, audio: null }];
       return this.#plainPrompt(history, "1", { systemPrompt: this.#options.systemPrompt, historyChars: 100 });
@@ -131,7 +131,7 @@ class GgufWriter implements Writer {
     const stop = work.signal;
     try {
       stop.throwIfAborted();
-      const { prompt, calls } = this.#begin(dialogue);
+      const { prompt, calls } = this.#preparePrompt(dialogue);
       const sequence = await this.#pool.take(prompt, stop);
       const generation = new Generation(sequence, this.#queue, stop);
       try {
@@ -158,7 +158,7 @@ class GgufWriter implements Writer {
   }
 
   /** Renders the prompt and creates the call reader; `null` if no calls are allowed. */
-  #begin(dialogue: Dialogue): { readonly prompt: Token[]; readonly calls: CallReader | null } {
+  #preparePrompt(dialogue: Dialogue): { readonly prompt: Token[]; readonly calls: CallReader | null } {
     const { history, speaker, toolUse } = dialogue;
     const room = maxPromptTokens(this.#options);
     const calling = this.#calling;

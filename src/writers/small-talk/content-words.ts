@@ -1,5 +1,7 @@
 import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
-import { sentencesOf } from "../../text/sentences/sentence-cutter.ts"; /** Returns a text's content words, crudely stemmed: enough to compare subjects. */
+import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
+
+/** Returns a text's content words, crudely stemmed: enough to compare subjects. */
 export function contentWords(text: string): Set<string> {
   const words =
     text

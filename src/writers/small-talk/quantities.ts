@@ -49,15 +49,8 @@ const SCALES: Readonly<Record<string, number>> = { hundred: 1e2, thousand: 1e3, 
 /** Nouns that "a" counts: "a hundred". */
 const COUNTED_NOUNS: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);
 const PARTS: Readonly<Record<string, number>> = {
-  half: 1 / 2,
-  third: 1 / 3,
-  quarter: 1 / 4,
-  fifth: 1 / 5,
-  sixth: 1 / 6,
-  seventh: 1 / 7,
-  eighth: 1 / 8,
-  ninth: 1 / 9,
-  tenth: 0.1,
+  ...{ half: 1 / 2, third: 1 / 3, quarter: 1 / 4, fifth: 1 / 5, sixth: 1 / 6, seventh: 1 / 7 },
+  ...{ eighth: 1 / 8, ninth: 1 / 9, tenth: 0.1 },
 };
 
 /** Parses below 10^12; scales descend. */

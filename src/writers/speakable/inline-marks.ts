@@ -132,31 +132,9 @@ function withoutMathMarks(text: string): string {
 
 const ENVIRONMENT = /\\begin\{[a-z]{1,16}\*?\}([^{}]*)\\end\{[a-z]{1,16}\*?\}/gi;
 const TEX_SIGNS: Readonly<Record<string, string>> = {
-  times: "×",
-  cdot: "×",
-  div: "÷",
-  pm: "±",
-  leq: "≤",
-  le: "≤",
-  geq: "≥",
-  ge: "≥",
-  neq: "≠",
-  ne: "≠",
-  approx: "≈",
-  pi: "π",
-  alpha: "α",
-  beta: "β",
-  theta: "θ",
-  infty: "∞",
-  to: "→",
-  rightarrow: "→",
-  degree: "°",
-  circ: "°",
-  ldots: "…",
-  dots: "…",
-  left: "",
-  right: "",
-  quad: " ",
+  ...{ times: "×", cdot: "×", div: "÷", pm: "±", leq: "≤", le: "≤", geq: "≥", ge: "≥", neq: "≠" },
+  ...{ ne: "≠", approx: "≈", pi: "π", alpha: "α", beta: "β", theta: "θ", infty: "∞", to: "→" },
+  ...{ rightarrow: "→", degree: "°", circ: "°", ldots: "…", dots: "…", left: "", right: "", quad: " " },
 };
 
 /**

@@ -47,24 +47,9 @@ const LABEL = /^[\s\ue000]*\[?Assistant\]?[\s\ue000]*:[\s\ue000]*(?=["“]?\p{Lu
 const NUMBERED_ENTITY = /&#(?:x([\da-f]{2,6})|(\d{2,7}));/gi;
 const ENTITY = /&[a-z]{2,6};/gi;
 const ENTITIES: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&apos;": "'",
-  "&nbsp;": " ",
-  "&ndash;": "–",
-  "&mdash;": "—",
-  "&hellip;": "…",
-  "&deg;": "°",
-  "&times;": "×",
-  "&copy;": "©",
-  "&rsquo;": "’",
-  "&lsquo;": "‘",
-  "&rdquo;": "”",
-  "&ldquo;": "“",
-  "&euro;": "€",
-  "&pound;": "£",
+  ...{ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&nbsp;": " " },
+  ...{ "&ndash;": "–", "&mdash;": "—", "&hellip;": "…", "&deg;": "°", "&times;": "×", "&copy;": "©" },
+  ...{ "&rsquo;": "’", "&lsquo;": "‘", "&rdquo;": "”", "&ldquo;": "“", "&euro;": "€", "&pound;": "£" },
 };
 
 function characterOf(code: number, otherwise: string): string {

@@ -200,7 +200,11 @@ describe("calls among tokens", () => {
     tokenize: () => [4],
   } as unknown as LlamaModel;
   const readerOf = (options: Partial<ConstructorParameters<typeof CallReader>[2]> = {}) =>
-    new CallReader(model, { begin, end }, { tools: [CLOCK], choice: "auto", maxTokens: 9, ...options });
+    new CallReader(
+      model,
+      { begin: begin, end },
+      { tools: [CLOCK], choice: "auto", maxTokens: 9, ...options },
+    );
   const push = (reader: CallReader, ...tokens: number[]) =>
     tokens.map((token) => reader.push(token as Token));
 

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { WriterError } from "../../core/writer.ts";
+import { type Dialogue, WriterError } from "../../core/writer.ts";
+
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
+import { plainWords, spokenTexts } from "./content-words.ts";
 
 /** Files of the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
@@ -271,4 +274,38 @@ function dot(matrix: Int8Array, start: number, vector: Int8Array): number {
   let sum = 0;
   for (let i = 0; i < vector.length; i++) sum += (matrix[start + i] ?? 0) * (vector[i] ?? 0);
   return sum;
+}
+
+/** Text to speak, and the layer of small talk that it comes from. */
+export interface Reply {
+  readonly layer: "exact" | "line" | "found";
+  readonly text: string;
+}
+
+/** Chooses lines by a hash of the conversation and, above temperature 0, the seed. */
+export class LineChooser {
+  readonly #chance: number;
+  readonly #said: ReadonlySet<string>;
+
+  constructor({ history, speaker, temperature, seed }: Dialogue) {
+    const hash = createHash("sha256").update(history.map(({ text }) => text ?? "").join("\n"));
+    if (temperature > 0) hash.update(`\n${seed}`);
+    this.#chance = hash.digest().readUInt32LE(0);
+    this.#said = spokenTexts(history, speaker);
+  }
+
+  /** Returns a line not yet spoken, or null. */
+  chooseUnspoken(lines: readonly string[]): Reply | null {
+    const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
+    return fresh.length === 0 ? null : this.#lineOf(fresh);
+  }
+
+  /** Returns a line, preferably not yet spoken. */
+  choose(lines: readonly string[]): Reply {
+    return this.chooseUnspoken(lines) ?? this.#lineOf(lines);
+  }
+
+  #lineOf(lines: readonly string[]): Reply {
+    return { layer: "line", text: lines[this.#chance % lines.length]! };
+  }
 }

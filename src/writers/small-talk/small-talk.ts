@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { LruCache } from "../../audio/lru-cache.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
@@ -11,9 +10,11 @@ import {
   type CannedReplies,
   type DialogueAct,
   ENCODER_FILE,
+  LineChooser,
   nearestReplies,
   neutralLines,
   REPLIES_DIR,
+  type Reply,
   type RetrievedReply,
   readCannedReplies,
   repliesError,
@@ -272,11 +273,6 @@ export class SmallTalk implements Writer {
   }
 }
 
-interface Reply {
-  readonly layer: "exact" | "line" | "found";
-  readonly text: string;
-}
-
 /** Another speaker's turn; `text` is null without a transcript. */
 interface PartnerTurn {
   readonly text: string | null;
@@ -292,34 +288,6 @@ interface AnalysedTurn {
   readonly isRolePlay: boolean;
   readonly isAfterSorrow: boolean;
   readonly isAfterJoy: boolean;
-}
-
-/** Chooses lines by a hash of the conversation and, above temperature 0, the seed. */
-class LineChooser {
-  readonly #chance: number;
-  readonly #said: ReadonlySet<string>;
-
-  constructor({ history, speaker, temperature, seed }: Dialogue) {
-    const hash = createHash("sha256").update(history.map(({ text }) => text ?? "").join("\n"));
-    if (temperature > 0) hash.update(`\n${seed}`);
-    this.#chance = hash.digest().readUInt32LE(0);
-    this.#said = spokenTexts(history, speaker);
-  }
-
-  /** Returns a line not yet spoken, or null. */
-  chooseUnspoken(lines: readonly string[]): Reply | null {
-    const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
-    return fresh.length === 0 ? null : this.#lineOf(fresh);
-  }
-
-  /** Returns a line, preferably not yet spoken. */
-  choose(lines: readonly string[]): Reply {
-    return this.chooseUnspoken(lines) ?? this.#lineOf(lines);
-  }
-
-  #lineOf(lines: readonly string[]): Reply {
-    return { layer: "line", text: lines[this.#chance % lines.length]! };
-  }
 }
 
 function onOneLine(text: string | null): string {

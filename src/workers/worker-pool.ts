@@ -178,21 +178,26 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
     speakEncoded: (script, encoding, signal) =>
       speak(script, encoding, signal) as AsyncGenerator<EncodedPiece, SpeechReport, void>,
     close,
-    stats: () => ({
-      size,
-      ready: slots.filter((slot) => slot.state === "ready" && slot.thread.isAnswering).length,
-      hung: slots.filter((slot) => slot.state === "ready" && !slot.thread.isAnswering).length,
-      broken: slots.filter((slot) => slot.state === "broken").length,
-      replaced: slots.reduce((sum, slot) => sum + slot.replaced, 0),
-      lingering: threads.lingering,
-      open: slots.reduce((sum, slot) => sum + slot.thread.load, 0),
-    }),
+    stats: () => poolStats(slots, threads),
     async terminateOne() {
       await slots
         .map((slot) => slot.thread)
         .reduce((a, b) => (b.load > a.load ? b : a))
         .crash();
     },
+  };
+}
+
+function poolStats(slots: readonly PoolSlot[], threads: ThreadGroup): PoolStats {
+  const ready = slots.filter((slot) => slot.state === "ready");
+  return {
+    size: slots.length,
+    ready: ready.filter((slot) => slot.thread.isAnswering).length,
+    hung: ready.filter((slot) => !slot.thread.isAnswering).length,
+    broken: slots.filter((slot) => slot.state === "broken").length,
+    replaced: slots.reduce((sum, slot) => sum + slot.replaced, 0),
+    lingering: threads.lingering,
+    open: slots.reduce((sum, slot) => sum + slot.thread.load, 0),
   };
 }
 

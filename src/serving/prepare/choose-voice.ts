@@ -1,6 +1,8 @@
 import { isVoiceId, nameKeyOf } from "../../accounts/store.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
-import { parseVoice, type VoiceMixPart } from "../../contract/voices.ts";
+import type { ConversationTurn } from "../../contract/requests.ts";
+import { memberField } from "../../contract/validate.ts";
+import { type NamedVoice, parseVoice, type VoiceMixPart, voiceName } from "../../contract/voices.ts";
 import type { SpeakerLabel } from "../../core/conversation.ts";
 import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
 import { nearestName } from "../../core/nearest-name.ts";
@@ -154,4 +156,49 @@ function listOf(voices: readonly ModelVoice[], others: readonly string[]): strin
   const left = all.length - MAX_LISTED;
   const shown = all.slice(0, MAX_LISTED).join(", ");
   return left <= 0 ? shown : `${shown} and ${left} more, which GET /v1/audio/voices lists`;
+}
+
+/** Turns with their voices as a request names them. */
+export interface CastTurns {
+  readonly turns: readonly ConversationTurn[];
+  readonly choice: VoiceChoice;
+  /** Custom voices of speakers other than the open one. */
+  readonly others: readonly CustomVoiceRef[];
+}
+
+interface NamedVoices {
+  readonly turns: readonly ConversationTurn[];
+  /** Voice of the only turn, whatever its label. */
+  readonly voice?: NamedVoice | undefined;
+  /** Voices by speaker label. */
+  readonly voices?: Readonly<Record<string, NamedVoice>> | undefined;
+  readonly fields?: { readonly voice: string };
+}
+
+/** Returns the turns with their labels, and the voice of the last one unless its label decides. */
+export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, card: ModelVoices): CastTurns {
+  if (voice !== undefined) {
+    const { speaker, ...choice } = chooseSpeaker(voiceName(voice), fields?.voice ?? "voice", card);
+    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
+  }
+  const open = turns.at(-1)?.speaker ?? "0";
+  let choice: VoiceChoice = {};
+  const others: CustomVoiceRef[] = [];
+  for (const [label, named] of Object.entries(voices)) {
+    const word = voiceName(named);
+    const field = memberField("voices", label);
+    if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
+    const chosen = chooseVoice(word, field, card);
+    const isKnown =
+      chosen.voice !== undefined || chosen.customVoice !== undefined || chosen.speaker === label;
+    if (!isKnown) throw unknownVoice({ name: word, field }, card);
+    if (label === open) choice = chosen;
+    else if (chosen.customVoice !== undefined) others.push(chosen.customVoice);
+  }
+  return { turns, choice, others };
+}
+
+export function notASpeaker(field: string, { speakers }: ModelVoices, what: string): ServiceError {
+  const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
+  return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
 }

@@ -4,7 +4,7 @@ import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contra
 import { type GenParams, resolveParams } from "../../contract/params.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
-import { type NamedVoice, voiceName } from "../../contract/voices.ts";
+import type { NamedVoice } from "../../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Mode } from "../../core/model-card.ts";
@@ -13,13 +13,7 @@ import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
-import {
-  type CustomVoiceRef,
-  chooseSpeaker,
-  chooseVoice,
-  unknownVoice,
-  type VoiceChoice,
-} from "./choose-voice.ts";
+import { type CustomVoiceRef, castTurns, notASpeaker, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
 import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
 
@@ -161,7 +155,7 @@ interface RequestParts {
 function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedRequest {
   const model = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
-  const { turns, choice, others } = castTurns(parts, model);
+  const { turns, choice, others } = castTurns(parts, model.card);
   const { history, chars, audioS } = readHistory({ ...parts, turns }, model, hash);
   const lexicon = checkedLexicon(parts.lexicon);
   const { open, read } = openTurn(turns, parts, model, lexicon);
@@ -214,36 +208,6 @@ function readHistory(
   return { history, chars, audioS };
 }
 
-interface Casting {
-  readonly choice: VoiceChoice;
-  /** Custom voices of speakers other than the open one. */
-  readonly others: readonly CustomVoiceRef[];
-}
-
-/** Returns the turns with their labels, and the voice of the last one unless its label decides. */
-function castTurns(parts: RequestParts, { card }: PublicModel): Pick<RequestParts, "turns"> & Casting {
-  const { turns, voice, voices = {}, fields } = parts;
-  if (voice !== undefined) {
-    const { speaker, ...choice } = chooseSpeaker(voiceName(voice), fields?.voice ?? "voice", card);
-    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
-  }
-  const open = turns.at(-1)?.speaker ?? "0";
-  let choice: VoiceChoice = {};
-  const others: CustomVoiceRef[] = [];
-  for (const [label, named] of Object.entries(voices)) {
-    const word = voiceName(named);
-    const field = memberField("voices", label);
-    if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
-    const chosen = chooseVoice(word, field, card);
-    const isKnown =
-      chosen.voice !== undefined || chosen.customVoice !== undefined || chosen.speaker === label;
-    if (!isKnown) throw unknownVoice({ name: word, field }, card);
-    if (label === open) choice = chosen;
-    else if (chosen.customVoice !== undefined) others.push(chosen.customVoice);
-  }
-  return { turns, choice, others };
-}
-
 /** Checks the field `lexicon`. Throws a 400 that names the word and what is wrong. */
 function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
   const words = Object.entries(lexicon);
@@ -286,11 +250,6 @@ function chooseModel(parts: RequestParts, resolve: ResolveModel): PublicModel {
 
 function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel): void {
   if (!model.card.speakers.includes(turn.speaker ?? "0")) throw notASpeaker(field, model.card, "must be");
-}
-
-function notASpeaker(field: string, { speakers }: PublicModel["card"], what: string): ServiceError {
-  const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
-  return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
 }
 
 /** Checks the turn to speak and reads the marks of its text. */

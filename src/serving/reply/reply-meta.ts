@@ -26,7 +26,7 @@ export interface ReplyFacts {
   readonly stats: Readonly<Record<string, unknown>>;
   /** Load time of the model, if it had to be loaded. */
   readonly loadMs: number | null | undefined;
-  readonly heard: readonly TranscribedTurn[];
+  readonly turns: readonly TranscribedTurn[];
   /** Report of the writing; `null` if nothing was written. */
   readonly writer: Readonly<Record<string, unknown>> | null;
   readonly report: SpeechReport;
@@ -39,7 +39,7 @@ export interface ReplyFacts {
 export function replyMeta({
   stats,
   loadMs,
-  heard,
+  turns,
   writer,
   report,
   marks,
@@ -49,7 +49,7 @@ export function replyMeta({
     ...stats,
     ...(report.stop === "length" ? { spoken_characters: countChars(report.spoken) } : {}),
     ...(loadMs == null ? {} : { load_ms: Math.round(10 * loadMs) / 10 }),
-    ...(heard.length === 0 ? {} : { heard: heard.map(heardMeta) }),
+    ...(turns.length === 0 ? {} : { heard: turns.map(heardMeta) }),
     ...(writer === null ? {} : { writer }),
     ...(report.voice === undefined ? {} : { voice: voiceMeta(report.voice) }),
     ...(report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) }),

@@ -2,12 +2,8 @@ import type { Encoding } from "../../audio/encode/encoder.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import type { Usage } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
-import { abortable } from "../../core/abortable.ts";
-import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
-import { type TextPiece, writtenText } from "../../core/marked-text.ts";
-import type { ChosenVoice } from "../../core/script.ts";
-import { NO_SPAN, type Span } from "../../core/span.ts";
-import { type SpeechReport, silence } from "../../core/speech-model.ts";
+import { NO_SPAN } from "../../core/span.ts";
+import type { SpeechReport } from "../../core/speech-model.ts";
 import type { Stopper, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
 import { type CheckpointSlotOptions, CheckpointSlots } from "../../limits/checkpoint-slots.ts";
@@ -15,18 +11,15 @@ import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Slot, UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { buildScript } from "../prepare/build-script.ts";
-import { unknownVoice, type VoiceChoice } from "../prepare/choose-voice.ts";
-import { parseWrittenText } from "../prepare/read-markup.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import type { ResolvedRequest } from "../prepare/resolve-request.ts";
 import { minSpeechS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
-import { DeadlineTimer, RunningWork, withDeadline } from "../running-work.ts";
+import { RunningWork, withDeadline } from "../running-work.ts";
 import { mapEngineError } from "../service-errors.ts";
 import { type Metering, meterUsage, type UtteranceEnd } from "../telemetry.ts";
 import type { HistoryTranscriber } from "../transcribe/history-transcriber.ts";
-import type { CustomVoices } from "../voices/custom-voices.ts";
+import { type CustomVoices, findRequestVoices } from "../voices/custom-voices.ts";
 import {
   type AuthoredText,
   beginWriting,
@@ -36,8 +29,9 @@ import {
   type WrittenReply,
 } from "./authored-text.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
-import { MarkCollector, type ReplyChunk, toReplyChunk } from "./reply-chunk.ts";
-import { replyMeta } from "./reply-meta.ts";
+import { MarkCollector, type ReplyChunk } from "./reply-chunk.ts";
+import { replyMeta, type TranscribedTurn } from "./reply-meta.ts";
+import { openSpeechFrames } from "./speech-frames.ts";
 import type { StreamedText, TextStream } from "./streamed-text.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
 
@@ -167,14 +161,14 @@ export class SpeechService {
     const { chars: input_chars, audioS: input_audio_seconds } = prepared.input;
     const usage = { input_chars, input_audio_seconds, output_audio_seconds: 0 };
     const { loadTimeoutMs } = this.#options;
-    let coming: AuthoredText | null = null;
+    let textStream: AuthoredText | null = null;
     // A client that leaves in the middle has had the text before that.
     let isOwed = false;
     try {
-      coming = await beginWriting(this.#writingDeps(), prepared, request, stop);
-      await withDeadline(coming.begin(), loadTimeoutMs, stop, () => "the writer");
+      textStream = await beginWriting(this.#writingDeps(), prepared, request, stop);
+      await withDeadline(textStream.begin(), loadTimeoutMs, stop, () => "the writer");
       isOwed = true;
-      const written = yield* boundedSentences(coming, prepared.maxTokens ?? null, stop, loadTimeoutMs);
+      const written = yield* boundedSentences(textStream, prepared.maxTokens ?? null, stop, loadTimeoutMs);
       isOwed = false;
       await this.#meter(request, usage);
       return written;
@@ -182,7 +176,7 @@ export class SpeechService {
       isOwed &&= request.signal.aborted;
       throw mapEngineError(error, request.signal);
     } finally {
-      coming?.release();
+      textStream?.release();
       if (isOwed) await this.#meter(request, usage);
       stop.end();
     }
@@ -194,8 +188,8 @@ export class SpeechService {
   ): AsyncGenerator<ReplyChunk, SpeechOutcome, void> {
     const utterance = { model: given.model.card.id, format: request.encoding };
     const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
-    const all = new MarkCollector();
-    let coming: TextStream | null = null;
+    const marks = new MarkCollector();
+    let textStream: TextStream | null = null;
     let slot: Slot | null = null;
     let lease: Lease | null = null;
     let settled = false;
@@ -210,43 +204,28 @@ export class SpeechService {
     try {
       const isWritten = given.conversation.open.text === null && request.streamedText === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
-      const { conversation: talk, model } = given;
-      const voice = await this.#voiceOf(given, request, stop);
-      const textVoices = await this.#textVoicesOf(given, request, stop);
-      const heard = (await this.#deps.historyTranscriber?.transcribe(
-        talk,
-        request.keyId,
-        stop.signal,
-        span,
-        model.reads,
-      )) ?? {
-        conversation: talk,
-        turns: [],
-      };
-      const prepared = {
-        ...given,
-        conversation: heard.conversation,
-        ...(voice === undefined ? {} : { voice }),
-        ...(textVoices === undefined ? {} : { textVoices }),
-      };
-      coming = await this.#coming(prepared, request, stop);
+      const { prepared, turns } = await this.#complete(given, request, stop);
+      textStream = await this.#textStream(prepared, request, stop);
       if (request.streamedText !== undefined) stats.markTextArrived();
       const cut = (reason: ServiceError): void => {
         stop.abort(reason);
         request.onEnded?.(reason);
       };
       let report = WORDLESS;
-      if (coming?.hasNoText !== true) {
+      if (textStream?.hasNoText !== true) {
         stats.markQueued();
         const entering = this.#admissions
           .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, coming !== null, minSpeechS(prepared));
+          .enter(request.keyId, stop.signal, cut, textStream !== null, minSpeechS(prepared));
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();
         toFirstAudio = span.begin("first audio");
         lease = await this.#lease(prepared.model, stop);
-        const speaking = { request, lease, prepared, coming, slot, all, toFirstAudio };
-        const frames = this.#frames(speaking, stop, stats);
+        const frames = openSpeechFrames({
+          ...{ request, lease, prepared, textStream, slot, marks, toFirstAudio, stats, stop },
+          pacer: this.#pacer,
+          frameTimeoutMs: this.#options.frameTimeoutMs,
+        });
         try {
           let next = await frames.next();
           for (; !("stop" in next); next = await frames.next()) yield next;
@@ -262,19 +241,18 @@ export class SpeechService {
       await this.#meter(request, usage);
       end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
-      const marks = all.marks();
       const meta = replyMeta({
         stats: stats.meta(report.stop),
         loadMs: lease?.loadMs,
-        heard: heard.turns,
-        writer: coming?.meta() ?? null,
+        turns,
+        writer: textStream?.meta() ?? null,
         report,
-        marks,
+        marks: marks.marks(),
         cautions: [...(given.cautions ?? []), ...(request.streamedText?.cautions ?? [])],
       });
       const finishedHead = report.finishedHead ?? NOTHING;
-      const tokens = coming?.tokens ?? null;
-      return { text, audioS, frames, usage, tokens, finishedHead, marks, meta };
+      const tokens = textStream?.tokens ?? null;
+      return { text, audioS, frames, usage, tokens, finishedHead, marks: marks.marks(), meta };
     } catch (error) {
       settled ||= !request.signal.aborted;
       end = request.signal.aborted && error === request.signal.reason ? "gone" : "failed";
@@ -283,7 +261,7 @@ export class SpeechService {
     } finally {
       stats.recordEnd(ending());
       toFirstAudio.end();
-      coming?.release();
+      textStream?.release();
       lease?.release();
       slot?.release();
       const hasLeft = !settled && request.isStreamed && stats.frames > 0;
@@ -307,38 +285,20 @@ export class SpeechService {
     await this.#live.drain(graceMs);
   }
 
-  /** Returns the chosen voice, with its recording; `undefined` if the label and its turns decide. */
-  async #voiceOf(
-    { voice, customVoice, otherCustomVoices = [], model }: ResolvedRequest,
-    { keyId }: SpeechRequest,
-    stop: Stopper,
-  ): Promise<ChosenVoice | undefined> {
-    const [anOwn] = customVoice === undefined ? otherCustomVoices : [customVoice];
-    if (anOwn === undefined) return voice;
-    const { customVoices } = this.#deps;
-    if (customVoices === undefined) throw unknownVoice(anOwn, model.card);
-    if (otherCustomVoices.length > 0)
-      await abortable(customVoices.check(otherCustomVoices, keyId, model.card), stop.signal);
-    if (customVoice === undefined) return voice;
-    return abortable(customVoices.find(customVoice, keyId, model.card), stop.signal);
-  }
-
-  /** Returns the voices that the text names, with their recordings. */
-  async #textVoicesOf(
-    { textVoices, model }: ResolvedRequest,
-    { keyId }: SpeechRequest,
-    stop: Stopper,
-  ): Promise<ResolvedRequest["textVoices"]> {
-    if (textVoices === undefined) return undefined;
-    const found: (readonly [string, VoiceChoice])[] = [];
-    for (const [name, choice] of Object.entries(textVoices)) {
-      const { customVoice: own } = choice;
-      const { customVoices } = this.#deps;
-      if (own !== undefined && customVoices === undefined) throw unknownVoice(own, model.card);
-      const chosen = own && customVoices?.find(own, keyId, model.card);
-      found.push([name, chosen === undefined ? choice : { voice: await abortable(chosen, stop.signal) }]);
-    }
-    return Object.fromEntries(found);
+  /** Returns the request with the recordings of its voices and the transcripts of its audio-only turns. */
+  async #complete(
+    given: ResolvedRequest,
+    { keyId, span }: SpeechRequest,
+    { signal }: Stopper,
+  ): Promise<{ readonly prepared: ResolvedRequest; readonly turns: readonly TranscribedTurn[] }> {
+    const { customVoices, historyTranscriber } = this.#deps;
+    const voices = await findRequestVoices(given, customVoices, keyId, signal);
+    const { conversation, model } = given;
+    const transcribed = await historyTranscriber?.transcribe(conversation, keyId, signal, span, model.reads);
+    return {
+      prepared: { ...given, ...voices, conversation: transcribed?.conversation ?? conversation },
+      turns: transcribed?.turns ?? [],
+    };
   }
 
   async #meter({ keyId, onMetered }: WritingRequest, usage: Usage): Promise<void> {
@@ -351,18 +311,19 @@ export class SpeechService {
    * model, since weights may have to be fetched. Writing has slots of its own. A reply of function calls only has no
    * sentence.
    */
-  async #coming(
+  async #textStream(
     prepared: ResolvedRequest,
     request: SpeechRequest,
     stop: Stopper,
   ): Promise<TextStream | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const coming = request.streamedText ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
+    const textStream =
+      request.streamedText ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
     try {
-      await withDeadline(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.source);
-      return coming;
+      await withDeadline(textStream.begin(), this.#options.loadTimeoutMs, stop, () => textStream.source);
+      return textStream;
     } catch (error) {
-      coming.release();
+      textStream.release();
       throw error;
     }
   }
@@ -371,60 +332,6 @@ export class SpeechService {
     const { writer, writing, telemetry } = this.#deps;
     if (writer === null) throw noWriter();
     return { writer, writing, telemetry };
-  }
-
-  /** Speaks the reply as a file, waiting for each chunk at most until the deadline. */
-  #frames(
-    { request, lease, prepared, coming, slot, all, toFirstAudio }: Speaking,
-    stop: Stopper,
-    stats: UtteranceStats,
-  ): Frames {
-    const written = told(
-      coming?.sentences(() => slot.rest()),
-      request.onSentence,
-    );
-    const script = buildScript(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
-    const { silenceS } = prepared;
-    const speech =
-      silenceS === undefined
-        ? speakEncoded(lease.model, script, request.encoding, stop.signal)
-        : encodedSpeech(silence(silenceS), request.encoding, script.seed);
-    const awaited = () => (coming?.isWriting === true ? coming.source : "the speech model");
-    const waits = new DeadlineTimer(this.#options.frameTimeoutMs, stop, awaited);
-    const held = () =>
-      request.isPlayed ? this.#pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null;
-    let isOver = false;
-    return {
-      next: async () => {
-        const askedS = stats.nowS;
-        for (let wait = held(); wait !== null; wait = held()) {
-          slot.pause();
-          await wait;
-        }
-        const turn = slot.work(stats.aheadS);
-        if (turn !== null) await turn;
-        // The model computes what it has and then has nothing: its slot is free for others until there is text.
-        if (coming?.isWriting === true) slot.rest();
-        const step = await stats.measureWait(waits.limit(speech.next()), request.streamedText);
-        if (step.done) {
-          isOver = true;
-          return step.value;
-        }
-        if (stats.frames === 0) request.onFirstFrame?.();
-        // A frame that waited for the client's text is not late.
-        stats.recordFrame(step.value.sampleCount, Math.max(askedS, request.streamedText?.lastArrivalS ?? 0));
-        if (stats.frames > 0) toFirstAudio.end();
-        slot.rest();
-        const piece = toReplyChunk(step.value);
-        all.add(piece.marks);
-        return piece;
-      },
-      leave() {
-        waits.end();
-        // Not awaited: a hanging engine must not block this request.
-        if (!isOver) speech.return(NO_REPORT).catch(() => {});
-      },
-    };
   }
 
   async #lease(model: PublicModel, stop: Stopper): Promise<Lease> {
@@ -438,38 +345,6 @@ export class SpeechService {
   }
 }
 
-interface Speaking {
-  readonly request: SpeechRequest;
-  readonly lease: Lease;
-  readonly prepared: ResolvedRequest;
-  readonly coming: TextStream | null;
-  readonly slot: Slot;
-  readonly all: MarkCollector;
-  /** Span until the first frame. */
-  readonly toFirstAudio: Span;
-}
-
-/** Speech of an utterance, pulled chunk by chunk. */
-interface Frames {
-  /** Resolves to the next chunk, or the report after the last one. */
-  next(): Promise<ReplyChunk | SpeechReport>;
-  leave(): void;
-}
-
-/** Reads the marks of each sentence, and reports it when it is taken. */
-function told(
-  sentences: AsyncGenerator<TextPiece, void, void> | undefined,
-  tell: ((sentence: string) => void) | undefined,
-): AsyncGenerator<TextPiece, void, void> | undefined {
-  if (sentences === undefined) return undefined;
-  return (async function* () {
-    for await (const sentence of sentences) {
-      tell?.(writtenText(sentence));
-      yield typeof sentence === "string" ? parseWrittenText(sentence) : sentence;
-    }
-  })();
-}
-
 function noWriter(): ServiceError {
   return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
     retryAfterMs: 60_000,
@@ -479,7 +354,6 @@ function noWriter(): ServiceError {
 const NOTHING = new Uint8Array(0);
 /** Report of a reply of function calls only. */
 const WORDLESS: SpeechReport = { stop: "finished", spoken: "" };
-const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
 function inputCharsOf({ input }: ResolvedRequest, { streamedText: words }: SpeechRequest): number {
   return input.chars + (words?.chars ?? 0);

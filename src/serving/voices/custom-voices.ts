@@ -3,6 +3,7 @@ import { LruCache } from "../../audio/lru-cache.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { VoiceList } from "../../contract/voices.ts";
+import { abortable } from "../../core/abortable.ts";
 import type { Clip } from "../../core/conversation.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import type { ChosenVoice, VoiceSample } from "../../core/script.ts";
@@ -13,7 +14,9 @@ import {
   type ModelVoices,
   remoteVoice,
   unknownVoice,
+  type VoiceChoice,
 } from "../prepare/choose-voice.ts";
+import type { ResolvedRequest } from "../prepare/resolve-request.ts";
 import { listVoices, type RemoteVoices, withRemoteVoices } from "./voice-list.ts";
 
 export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => Promise<Clip>;
@@ -143,6 +146,30 @@ export class CustomVoices {
     this.#decoded.keepOnly(keyId, voices);
     return voices;
   }
+}
+
+/**
+ * Returns the voices of a request with the recordings of its custom ones. Rejects with a 400 {@link ServiceError} for an
+ * unknown one, that of a speaker who says nothing now included.
+ */
+export async function findRequestVoices(
+  { customVoice, otherCustomVoices = [], textVoices, model: { card } }: ResolvedRequest,
+  customVoices: Pick<CustomVoices, "find" | "check"> | undefined,
+  keyId: string,
+  signal: AbortSignal,
+): Promise<Pick<ResolvedRequest, "voice" | "textVoices">> {
+  const find = (asked: CustomVoiceRef): Promise<ChosenVoice> => {
+    if (customVoices === undefined) throw unknownVoice(asked, card);
+    return abortable(customVoices.find(asked, keyId, card), signal);
+  };
+  const [other] = otherCustomVoices;
+  if (other !== undefined && customVoices === undefined) throw unknownVoice(other, card);
+  if (other !== undefined) await abortable(customVoices!.check(otherCustomVoices, keyId, card), signal);
+  const voice = customVoice && (await find(customVoice));
+  const found: Record<string, VoiceChoice> = {};
+  for (const [name, choice] of Object.entries(textVoices ?? {}))
+    found[name] = choice.customVoice === undefined ? choice : { voice: await find(choice.customVoice) };
+  return { ...(voice && { voice }), ...(textVoices && { textVoices: found }) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { nameKeyOf, type VoiceRecord } from "../../accounts/store.ts";
+import type * as wire from "../../contract/replies.ts";
 import type { CreatedVoice } from "../../contract/voice-form.ts";
 import type { Voice, VoiceList } from "../../contract/voices.ts";
 import type { ModelCard, ModelVoice } from "../../core/model-card.ts";
@@ -152,4 +153,22 @@ export function withRemoteVoices(
 /** Whether a `voice` can be that name: not one that is read as a mix, and no invisible characters. */
 function isSayable(id: string): boolean {
   return id === id.trim() && id.isWellFormed() && !/[+()\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(id);
+}
+
+/** Date when these models were first offered: 21 November 2026, in Unix time. OpenAI's clients need such a number. */
+const CREATED_S = 1_795_219_200;
+
+/** Formats a public model for `GET /v1/models`. */
+export function wireCard(card: ModelCard): wire.ModelEntry {
+  return {
+    id: card.id,
+    display_name: card.displayName,
+    modes: [...card.modes],
+    speakers: [...card.speakers],
+    default: card.isDefault,
+    description: card.description,
+    object: "model",
+    created: CREATED_S,
+    owned_by: "antiphon",
+  };
 }

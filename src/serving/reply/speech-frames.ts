@@ -1,0 +1,116 @@
+import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
+import { type TextPiece, writtenText } from "../../core/marked-text.ts";
+import type { Span } from "../../core/span.ts";
+import { type SpeechReport, silence } from "../../core/speech-model.ts";
+import type { Stopper } from "../../core/stop-with.ts";
+import type { Slot } from "../../limits/utterance-slots.ts";
+import type { Lease } from "../../models/catalogue.ts";
+import { buildScript } from "../prepare/build-script.ts";
+import { parseWrittenText } from "../prepare/read-markup.ts";
+import type { ResolvedRequest } from "../prepare/resolve-request.ts";
+import { DeadlineTimer } from "../running-work.ts";
+import type { PlaybackPacer } from "./playback-pacer.ts";
+import { type MarkCollector, type ReplyChunk, toReplyChunk } from "./reply-chunk.ts";
+import type { SpeechRequest } from "./speech-service.ts";
+import type { TextStream } from "./streamed-text.ts";
+import type { UtteranceStats } from "./utterance-stats.ts";
+
+export interface SpeechParts {
+  readonly request: SpeechRequest;
+  readonly lease: Lease;
+  readonly prepared: ResolvedRequest;
+  readonly textStream: TextStream | null;
+  readonly slot: Slot;
+  readonly stats: UtteranceStats;
+  readonly stop: Stopper;
+  readonly pacer: PlaybackPacer;
+  /** Longest wait for the next frame, in milliseconds. */
+  readonly frameTimeoutMs: number;
+  readonly marks: MarkCollector;
+  /** Span until the first frame. */
+  readonly toFirstAudio: Span;
+}
+
+/** Speech of an utterance, pulled chunk by chunk. */
+export interface SpeechFrames {
+  /** Resolves to the next chunk, or the report after the last one. */
+  next(): Promise<ReplyChunk | SpeechReport>;
+  leave(): void;
+}
+
+/** Speaks a reply as a file, waiting for each chunk at most until the deadline. */
+export function openSpeechFrames({
+  request,
+  lease,
+  prepared,
+  textStream,
+  slot,
+  marks,
+  toFirstAudio,
+  stats,
+  stop,
+  pacer,
+  frameTimeoutMs,
+}: SpeechParts): SpeechFrames {
+  const written = parsedSentences(
+    textStream?.sentences(() => slot.rest()),
+    request.onSentence,
+  );
+  const script = buildScript(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
+  const { silenceS } = prepared;
+  const speech =
+    silenceS === undefined
+      ? speakEncoded(lease.model, script, request.encoding, stop.signal)
+      : encodedSpeech(silence(silenceS), request.encoding, script.seed);
+  const awaited = () => (textStream?.isWriting === true ? textStream.source : "the speech model");
+  const waits = new DeadlineTimer(frameTimeoutMs, stop, awaited);
+  const pause = () => (request.isPlayed ? pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null);
+  let isOver = false;
+  return {
+    next: async () => {
+      const askedS = stats.nowS;
+      for (let wait = pause(); wait !== null; wait = pause()) {
+        slot.pause();
+        await wait;
+      }
+      const turn = slot.work(stats.aheadS);
+      if (turn !== null) await turn;
+      // The model computes what it has and then has nothing: its slot is free for others until there is text.
+      if (textStream?.isWriting === true) slot.rest();
+      const step = await stats.measureWait(waits.limit(speech.next()), request.streamedText);
+      if (step.done) {
+        isOver = true;
+        return step.value;
+      }
+      if (stats.frames === 0) request.onFirstFrame?.();
+      // A frame that waited for the client's text is not late.
+      stats.recordFrame(step.value.sampleCount, Math.max(askedS, request.streamedText?.lastArrivalS ?? 0));
+      if (stats.frames > 0) toFirstAudio.end();
+      slot.rest();
+      const chunk = toReplyChunk(step.value);
+      marks.add(chunk.marks);
+      return chunk;
+    },
+    leave() {
+      waits.end();
+      // Not awaited: a hanging engine must not block this request.
+      if (!isOver) speech.return(NO_REPORT).catch(() => {});
+    },
+  };
+}
+
+/** Reads the marks of each sentence, and reports it when it is taken. */
+function parsedSentences(
+  sentences: AsyncGenerator<TextPiece, void, void> | undefined,
+  onSentence: ((sentence: string) => void) | undefined,
+): AsyncGenerator<TextPiece, void, void> | undefined {
+  if (sentences === undefined) return undefined;
+  return (async function* () {
+    for await (const sentence of sentences) {
+      onSentence?.(writtenText(sentence));
+      yield typeof sentence === "string" ? parseWrittenText(sentence) : sentence;
+    }
+  })();
+}
+
+const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };

@@ -159,7 +159,7 @@ function listOf(voices: readonly ModelVoice[], others: readonly string[]): strin
 }
 
 /** Turns with their voices as a request names them. */
-export interface CastTurns {
+interface CastTurns {
   readonly turns: readonly ConversationTurn[];
   readonly choice: VoiceChoice;
   /** Custom voices of speakers other than the open one. */

@@ -1,3 +1,4 @@
+import type { Encoding } from "../../audio/encode/encoder.ts";
 import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
 import { type TextPiece, writtenText } from "../../core/marked-text.ts";
 import type { Span } from "../../core/span.ts";
@@ -11,12 +12,28 @@ import type { ResolvedRequest } from "../prepare/resolve-request.ts";
 import { DeadlineTimer } from "../running-work.ts";
 import type { PlaybackPacer } from "./playback-pacer.ts";
 import { type MarkCollector, type ReplyChunk, toReplyChunk } from "./reply-chunk.ts";
-import type { SpeechRequest } from "./speech-service.ts";
-import type { TextStream } from "./streamed-text.ts";
+import type { StreamedText, TextStream } from "./streamed-text.ts";
 import type { UtteranceStats } from "./utterance-stats.ts";
 
-export interface SpeechParts {
-  readonly request: SpeechRequest;
+/** Part of a speech request that its frames depend on. */
+export interface FrameRequest {
+  readonly keyId: string;
+  /** File format of the reply; each chunk holds some of its bytes. */
+  readonly encoding: Encoding;
+  /** Text of the open turn that the client sends while it is spoken; then no writer is used. */
+  readonly streamedText?: StreamedText;
+  /** Whether it is played as it comes: then synthesis is paced, since the listener may leave. */
+  readonly isPlayed: boolean;
+  /** Lower limit of this request on the seconds ahead of playback. */
+  readonly maxAheadS?: number;
+  /** Called with each sentence of an authored turn when the voice takes it, with the space before it. */
+  readonly onSentence?: (sentence: string) => void;
+  /** Called with the first frame, when the audio of earlier turns is no longer needed. */
+  readonly onFirstFrame?: () => void;
+}
+
+interface SpeechParts {
+  readonly request: FrameRequest;
   readonly lease: Lease;
   readonly prepared: ResolvedRequest;
   readonly textStream: TextStream | null;
@@ -32,7 +49,7 @@ export interface SpeechParts {
 }
 
 /** Speech of an utterance, pulled chunk by chunk. */
-export interface SpeechFrames {
+interface SpeechFrames {
   /** Resolves to the next chunk, or the report after the last one. */
   next(): Promise<ReplyChunk | SpeechReport>;
   leave(): void;

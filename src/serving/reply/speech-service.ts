@@ -1,4 +1,3 @@
-import type { Encoding } from "../../audio/encode/encoder.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import type { Usage } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
@@ -31,8 +30,8 @@ import {
 import { PlaybackPacer } from "./playback-pacer.ts";
 import { MarkCollector, type ReplyChunk } from "./reply-chunk.ts";
 import { replyMeta, type TranscribedTurn } from "./reply-meta.ts";
-import { openSpeechFrames } from "./speech-frames.ts";
-import type { StreamedText, TextStream } from "./streamed-text.ts";
+import { type FrameRequest, openSpeechFrames } from "./speech-frames.ts";
+import type { TextStream } from "./streamed-text.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
 
 export interface SpeechServiceDeps extends Metering {
@@ -58,23 +57,11 @@ export interface SpeechServiceOptions extends UtteranceSlotOptions {
   readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
 }
 
-export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span">, WritingRequest {
-  /** File format of the reply; each chunk holds some of its bytes. */
-  readonly encoding: Encoding;
-  /** Text of the open turn that the client sends while it is spoken; then no writer is used. */
-  readonly streamedText?: StreamedText;
+export interface SpeechRequest extends Pick<Caller, "signal">, WritingRequest, FrameRequest {
   /** Time limit of the reply. Default: as long as it is read. */
   readonly limit?: TimeLimit;
   /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
   readonly isStreamed: boolean;
-  /** Whether it is played as it comes: then synthesis is paced, since the listener may leave. */
-  readonly isPlayed: boolean;
-  /** Lower limit of this request on the seconds ahead of playback. */
-  readonly maxAheadS?: number;
-  /** Called with each sentence of an authored turn when the voice takes it, with the space before it. */
-  readonly onSentence?: (sentence: string) => void;
-  /** Called with the first frame, when the audio of earlier turns is no longer needed. */
-  readonly onFirstFrame?: () => void;
   /** Called when the utterance is ended while the consumer waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }

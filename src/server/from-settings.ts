@@ -16,7 +16,7 @@ import { composeRecogniser } from "./recogniser/compose-recogniser.ts";
 import { recogniserWeights } from "./recogniser/recogniser-weights.ts";
 import { bucketsUrl, storeUrl as storeUrlOf, twilioAuthTokens } from "./secret.ts";
 import type { RunningServer, ServerParts } from "./start-server.ts";
-import { type EmbeddedVoice, embeddedVoice } from "./voices/embedded-voice.ts";
+import { type EmbeddedCheckpoint, embeddedVoice } from "./voices/embedded-voice.ts";
 import { serverLexicon } from "./voices/lexicon-file.ts";
 import { type LocalCheckpoint, slotsOf } from "./voices/local-checkpoint.ts";
 import { localModels } from "./voices/local-models.ts";
@@ -84,7 +84,7 @@ export async function startFromSettings(
 type ToLog = (what: string, bindings?: object) => (event: { readonly kind: string }) => void;
 
 interface SpeakingParts {
-  readonly voice: EmbeddedVoice;
+  readonly voice: EmbeddedCheckpoint;
   readonly local: readonly LocalCheckpoint[];
   readonly models: readonly PublicModel[];
   readonly wyoming: WyomingPlace | null;

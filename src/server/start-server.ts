@@ -11,13 +11,14 @@ import type { VoiceSample } from "../core/script.ts";
 import type { Writer } from "../core/writer.ts";
 import type { CheckpointSlotOptions } from "../limits/checkpoint-slots.ts";
 import { EventLoopShare } from "../limits/event-loop-budget.ts";
-import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
+import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
+import { createSemaphores, type ServerLimits, serverLimits, workerCount } from "../limits/server-limits.ts";
 import { type Catalogue, createCatalogue } from "../models/catalogue.ts";
 import type { Checkpoint } from "../models/checkpoint-cache.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../models/public-models.ts";
 import { levelDetector, pauseJudge } from "../recognition/turn-detection/level-detector.ts";
 import type { NeuralDetector } from "../recognition/turn-detection/neural-detector.ts";
-import { createMetrics } from "../requests/metrics.ts";
+import { createMetrics, type Metrics } from "../requests/metrics.ts";
 import { RecordingReader } from "../serving/prepare/recording-reader.ts";
 import { RequestParser } from "../serving/prepare/request-parser.ts";
 import { RequestReader } from "../serving/prepare/request-reader.ts";
@@ -120,29 +121,13 @@ function createServices(parts: ServerParts) {
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer: parts.writer ?? null,
-      ...(parts.recogniser
-        ? {
-            historyTranscriber: new HistoryTranscriber(new ClipTranscriber(parts.recogniser, hearingTurns), {
-              use: settings.recogniser.use,
-              onTurn: (outcome, error) => {
-                metrics.telemetry.turnTranscribed(outcome);
-                if (error !== null) logger.warn({ cause: error.message }, "a turn was not heard");
-              },
-            }),
-          }
-        : {}),
+      ...createHistoryTranscriber(parts, hearingTurns, metrics),
       customVoices,
       writing: semaphores.writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
     },
-    {
-      ...limits.speaking,
-      frameTimeoutMs: settings.generationTimeoutMs,
-      loadTimeoutMs: settings.loadTimeoutMs,
-      maxAheadS: settings.maxAheadS,
-      ...(parts.checkpointSlots === undefined ? {} : { checkpointSlots: parts.checkpointSlots }),
-    },
+    speechOptions(parts, limits),
   );
   const transcriptions = new Transcriptions({
     recogniser: parts.recogniser ?? null,
@@ -190,6 +175,32 @@ function createServices(parts: ServerParts) {
 }
 
 type Services = ReturnType<typeof createServices>;
+
+function speechOptions({ settings, checkpointSlots }: ServerParts, { speaking }: ServerLimits) {
+  return {
+    ...speaking,
+    frameTimeoutMs: settings.generationTimeoutMs,
+    loadTimeoutMs: settings.loadTimeoutMs,
+    maxAheadS: settings.maxAheadS,
+    ...(checkpointSlots === undefined ? {} : { checkpointSlots }),
+  };
+}
+
+function createHistoryTranscriber(
+  { recogniser, settings, logger }: ServerParts,
+  slots: KeyedSemaphore,
+  { telemetry }: Metrics,
+): { historyTranscriber?: HistoryTranscriber } {
+  if (!recogniser) return {};
+  const historyTranscriber = new HistoryTranscriber(new ClipTranscriber(recogniser, slots), {
+    use: settings.recogniser.use,
+    onTurn: (outcome, error) => {
+      telemetry.turnTranscribed(outcome);
+      if (error !== null) logger.warn({ cause: error.message }, "a turn was not transcribed");
+    },
+  });
+  return { historyTranscriber };
+}
 
 function realtimeDeps(parts: ServerParts, services: Services): HttpDeps["realtime"] {
   const { realtime } = parts.settings;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { monotonicMs } from "../../src/accounts/deadline.ts";
-import { Slots } from "../../src/accounts/postgres/connections.ts";
+import { TimedSemaphore } from "../../src/accounts/postgres/connections.ts";
 import { retried } from "../../src/accounts/postgres/retrying-database.ts";
 
 const passes = (error: unknown) => (error as Error).message !== "stays";
@@ -61,7 +61,7 @@ describe("what is tried again", () => {
 
 describe("slots", () => {
   it("come in order, so many at once", async () => {
-    const slots = new Slots(2);
+    const slots = new TimedSemaphore(2);
     const order: string[] = [];
     const waits = ["a", "b", "c", "d"].map(async (name) => {
       assert.equal(await slots.acquire(60_000), true);
@@ -77,7 +77,7 @@ describe("slots", () => {
   });
 
   it("that do not come free in time are not waited for any more", async () => {
-    const slots = new Slots(1);
+    const slots = new TimedSemaphore(1);
     assert.equal(await slots.acquire(60_000), true);
     assert.equal(await slots.acquire(1), false);
     const next = slots.acquire(60_000);

@@ -18,11 +18,11 @@ export type Run = <Row extends QueryResultRow>(statement: QueryConfig) => Promis
  * When one connection turns out to be dead, all are replaced, since they usually fail together. Rejects with errors
  * of the driver, the network or the database.
  */
-export class Connections {
+export class DatabaseConnections {
   readonly #config: ClientConfig;
   readonly #place: string;
   readonly #timeoutMs: number;
-  readonly #slots: Slots;
+  readonly #slots: TimedSemaphore;
   readonly #idle: Client[] = [];
   /** Usable connections. A failed one, and all that were open with it, are removed. */
   readonly #sound = new Set<Client>();
@@ -34,7 +34,7 @@ export class Connections {
     this.#config = { ...client, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
     this.#place = place;
     this.#timeoutMs = timeoutMs;
-    this.#slots = new Slots(connections);
+    this.#slots = new TimedSemaphore(connections);
   }
 
   /** Runs one statement in its own transaction, abandoned at `untilMs` (monotonic). */
@@ -205,7 +205,7 @@ interface CancelConnection extends pg.Connection {
 }
 
 /** A semaphore whose waiters give up after a time of their own. */
-export class Slots {
+export class TimedSemaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
 

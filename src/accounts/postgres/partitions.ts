@@ -1,6 +1,6 @@
 import type { QueryConfig } from "pg";
 import { monotonicMs } from "../deadline.ts";
-import type { Connections, Run } from "./connections.ts";
+import type { DatabaseConnections, Run } from "./connections.ts";
 import { freeMigrationLock } from "./statements.ts";
 
 /**
@@ -11,7 +11,7 @@ import { freeMigrationLock } from "./statements.ts";
  * @throws database errors
  */
 export async function maintainPartitions(
-  connections: Connections,
+  connections: DatabaseConnections,
   schema: string,
   { keptDays, maxMs }: { readonly keptDays: number; readonly maxMs: number },
 ): Promise<void> {

@@ -46,7 +46,7 @@ export interface PostgresStoreOptions extends StoreWatch {
  * @throws StoreError if the database cannot be used
  */
 export async function postgresStore(address: StoreAddress, options: PostgresStoreOptions): Promise<Store> {
-  const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays: keptDays } = options;
+  const { schema, timeoutMs, commitTimeoutMs } = options;
   const database = new RetryingDatabase(address, schema, options);
   const { connections } = database;
   const statements = statementsIn(schema);
@@ -74,13 +74,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
     await database.close();
     throw error;
   }
-  const keep = () =>
-    database.inBackground(
-      () => maintainPartitions(connections, schema, { keptDays, maxMs: timeoutMs }),
-      "old usage is kept",
-    );
-  const timers = [setTimeout(keep, KEEPING_MS.first), setInterval(keep, KEEPING_MS.next)];
-  for (const timer of timers) timer.unref();
+  const stopMaintenance = scheduleMaintenance(database, options);
 
   return {
     ...voicesIn(database, schema, timeoutMs),
@@ -125,9 +119,24 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
     // All servers share it: during an outage no other server is better off.
     isWell: () => true,
     async close() {
-      for (const timer of timers) clearTimeout(timer);
+      stopMaintenance();
       await database.close();
     },
+  };
+}
+
+/** Maintains partitions from time to time. Returns a function that stops it. */
+function scheduleMaintenance(database: RetryingDatabase, options: PostgresStoreOptions): () => void {
+  const { schema, timeoutMs: maxMs, eventsKeptDays: keptDays } = options;
+  const maintain = () =>
+    database.inBackground(
+      () => maintainPartitions(database.connections, schema, { keptDays, maxMs }),
+      "old usage is kept",
+    );
+  const timers = [setTimeout(maintain, KEEPING_MS.first), setInterval(maintain, KEEPING_MS.next)];
+  for (const timer of timers) timer.unref();
+  return () => {
+    for (const timer of timers) clearTimeout(timer);
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { monotonicMs } from "../deadline.ts";
 import type { StoreWatch } from "../store.ts";
-import { type ConnectionOptions, Connections } from "./connections.ts";
+import { type ConnectionOptions, DatabaseConnections } from "./connections.ts";
 import {
   asStoreError,
   closedError,
@@ -19,14 +19,14 @@ export interface Attempt {
 
 /** A database with retries. Reports once when it goes away and once when it is back. */
 export class RetryingDatabase {
-  readonly connections: Connections;
+  readonly connections: DatabaseConnections;
   readonly #where: StorePlace;
   readonly #watch: StoreWatch;
   #isAway = false;
   #isClosed = false;
 
   constructor(address: StoreAddress, schema: string, options: ConnectionOptions & StoreWatch) {
-    this.connections = new Connections(address, options);
+    this.connections = new DatabaseConnections(address, options);
     this.#where = { place: address.place, schema };
     this.#watch = options;
   }

@@ -1,5 +1,5 @@
 import { monotonicMs } from "../deadline.ts";
-import { Connections, type Run } from "./connections.ts";
+import { DatabaseConnections, type Run } from "./connections.ts";
 import { createPartitions } from "./partitions.ts";
 import {
   asStoreError,
@@ -27,7 +27,7 @@ const MAX_READ_MS = 3_600_000;
  * @throws StoreError if the database is too old, or the schema is newer or foreign; database errors
  */
 export async function prepareSchema(
-  connections: Connections,
+  connections: DatabaseConnections,
   where: StorePlace,
   untilMs: number,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function checkSchema(
   { schema, timeoutMs }: { readonly schema: string; readonly timeoutMs: number },
 ): Promise<void> {
   const where = { place: address.place, schema };
-  const connections = new Connections(address, { connections: 1, timeoutMs });
+  const connections = new DatabaseConnections(address, { connections: 1, timeoutMs });
   try {
     await prepareSchema(connections, where, monotonicMs() + timeoutMs);
     const untilMs = monotonicMs() + MAX_READ_MS;

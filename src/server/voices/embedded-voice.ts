@@ -38,7 +38,7 @@ export async function openEmbeddedVoice(
 }
 
 /** The embedded voice, with its state once loaded. */
-export interface EmbeddedVoice extends Checkpoint {
+export interface EmbeddedCheckpoint extends Checkpoint {
   /** Whether a thread can speak or is starting. True until loaded. */
   canSpeak(): boolean;
   /** Number of ready threads; 0 until loaded. */
@@ -49,7 +49,7 @@ export interface EmbeddedVoice extends Checkpoint {
   abandon(): Promise<void>;
 }
 
-export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedVoice {
+export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedCheckpoint {
   let pool: WorkerPool | null = null;
   let begun: Promise<WorkerPool> | null = null;
   return {

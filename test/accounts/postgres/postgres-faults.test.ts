@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
 import { monotonicMs } from "../../../src/accounts/deadline.ts";
-import { Connections } from "../../../src/accounts/postgres/connections.ts";
+import { DatabaseConnections } from "../../../src/accounts/postgres/connections.ts";
 import { storeAddress } from "../../../src/accounts/postgres/store-address.ts";
 import { newEventId, type Store, StoreError } from "../../../src/accounts/store.ts";
 import { tenancyOn } from "../../../src/accounts/tenancy.ts";
@@ -298,7 +298,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
   it("whose tables are held by a server that was cut off is free again by itself", async () => {
     const url = await server.url();
     const proxy = await startProxy(server.port);
-    const cutOff = new Connections(storeAddress(through(proxy, url)), { connections: 1, timeoutMs: 500 });
+    const cutOff = new DatabaseConnections(storeAddress(through(proxy, url)), {
+      connections: 1,
+      timeoutMs: 500,
+    });
     try {
       await withStores([openPostgres(url)], async (store) => {
         await makeKeys(store!, ["key_a"]);

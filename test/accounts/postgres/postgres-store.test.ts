@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { Connections } from "../../../src/accounts/postgres/connections.ts";
+import { DatabaseConnections } from "../../../src/accounts/postgres/connections.ts";
 import { maintainPartitions } from "../../../src/accounts/postgres/partitions.ts";
 import { checkSchema } from "../../../src/accounts/postgres/schema.ts";
 import { storeAddress } from "../../../src/accounts/postgres/store-address.ts";
@@ -184,7 +184,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       work: (store: Store, url: string, keep: (keptDays?: number) => Promise<void>) => Promise<void>,
     ): Promise<void> {
       const url = await server.url();
-      const connections = new Connections(storeAddress(url), DEFAULTS);
+      const connections = new DatabaseConnections(storeAddress(url), DEFAULTS);
       try {
         await withStores([openPostgres(url)], async (store) => {
           await makeKeys(store!, ["key_a"]);

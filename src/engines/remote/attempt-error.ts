@@ -35,7 +35,7 @@ export function checkStatus({ status, headers }: ResponseHead): void {
   if (known !== undefined) throw permanentError(known);
   if (status < 300) throw permanentError(`answered with ${status} instead of 200`);
   if (status < 400) {
-    throw permanentError(`redirects (${status}), which are not followed: set urls to the target`);
+    throw permanentError(`redirects (${status}); redirects are not followed: set urls to the target`);
   }
   const waitMs = requestedWaitMs(headers);
   if (status === 429) throw new AttemptError("is busy, or its quota is used up (429)", { waitMs });

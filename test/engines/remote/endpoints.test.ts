@@ -116,7 +116,7 @@ describe("endpoints", () => {
     for (const _ of [1, 2]) {
       const { message, retryAfterMs } = await failure(busy);
       assert.ok(retryAfterMs !== null && retryAfterMs > 25_000 && retryAfterMs <= 30_000, `${retryAfterMs}`);
-      assert.match(message, /is busy|wants to be left alone/);
+      assert.match(message, /is busy|has asked to wait/);
     }
     assert.equal(late.asked.length, 1);
   });
@@ -173,7 +173,7 @@ describe("endpoints", () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const redirecting = await server(refusal(status, { location: `${other.url}/audio/speech` }));
       const { message, retryAfterMs } = await failure(model([redirecting.url]));
-      assert.match(message, new RegExp(`redirects \\(${status}\\), which is not followed`));
+      assert.match(message, new RegExp(`redirects \\(${status}\\); redirects are not followed`));
       assert.ok(retryAfterMs !== null && retryAfterMs >= 10_000);
       assert.equal(redirecting.asked.length, 1);
       assert.equal(redirecting.asked[0]?.request.headers.authorization, `Bearer ${API_KEY}`);

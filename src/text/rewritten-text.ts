@@ -1,4 +1,4 @@
-import { isSpaceCode } from "./characters.ts";
+import { strip } from "./characters.ts";
 
 /** The half-open range [from, to) of a text, in UTF-16 units. */
 export interface TextRange {
@@ -82,13 +82,11 @@ export class RewrittenText {
 
   stripped(): RewrittenText {
     const { text } = this;
-    let start = 0;
-    let end = text.length;
-    while (start < end && isSpaceCode(text.charCodeAt(start))) start++;
-    while (end > start && isSpaceCode(text.charCodeAt(end - 1))) end--;
+    const kept = strip(text);
+    const start = text.indexOf(kept);
     const ends = [
       { from: 0, to: start, words: "" },
-      { from: end, to: text.length, words: "" },
+      { from: start + kept.length, to: text.length, words: "" },
     ];
     return this.edited(ends.filter(({ from, to }) => to > from));
   }

@@ -3,7 +3,6 @@ import type { Script } from "../core/script.ts";
 import type { Frame, SpeechReport, SpokenWord } from "../core/speech-model.ts";
 import { RewrittenText } from "./rewritten-text.ts";
 
-/** Words, or silence between them. */
 export type PlainItem = string | { readonly pauseS: number };
 
 /** A text for an engine that cannot follow markup: words and pauses, with a mapping back to the text as sent. */

@@ -68,7 +68,7 @@ export function withoutShouting(traced: RewrittenText, isListed: IsListed): Rewr
   function isWord(word: string, earlier: string, later: string): boolean {
     if (word === "I" || (word === "AM" && HOUR.test(earlier))) return false;
     if (AFTER_DETERMINER.has(word)) return !DETERMINER.test(earlier);
-    if (word === "A") return ARTICLE_NEXT.test(later) && !isLettered(earlier);
+    if (word === "A") return ARTICLE_NEXT.test(later) && !LETTERED.test(earlier);
     return ALSO_INITIALS.has(word.toLowerCase()) || isOrdinary(word);
   }
 
@@ -132,10 +132,6 @@ const VARIABLE = withRanges(
   /[aA](?= (?:={1,3}|!==?|[<>]=|[+*]) [\p{L}\p{N}(](?!\p{L})| [<>] \p{L}(?!\p{L}))/uy,
 );
 
-function isLettered(earlier: string): boolean {
-  return LETTERED.test(earlier);
-}
-
 /**
  * A capital A within a sentence is the letter ("Option A or B"), unless it may be the article in a title ("Once Upon
  * A Time").
@@ -148,10 +144,10 @@ export const letterA: TokenRule = (text, at) => {
   const rest = after(text, at + 1);
   if (NO_WORD_NEXT.test(rest)) return { words: "eh", end: at + 1 };
   if (!WORD_BEFORE.test(earlier)) return null;
-  if (INITIAL_NEXT.test(rest) && NAME_BEFORE.test(earlier) && !isLettered(earlier)) return null;
+  if (INITIAL_NEXT.test(rest) && NAME_BEFORE.test(earlier) && !LETTERED.test(earlier)) return null;
   const isArticle =
     HEADING_NEXT.test(rest) &&
-    !isLettered(earlier) &&
+    !LETTERED.test(earlier) &&
     !THE.test(earlier) &&
     !(SCALE_NEXT.test(rest) && SCALE_BEFORE.test(earlier));
   return isArticle ? null : { words: "eh", end: at + 1 };

@@ -145,17 +145,13 @@ export function nameWords(digits: string): string {
   const split = digits.length - 2;
   const [first, rest] = [digits.slice(0, split), digits.slice(split)];
   if (rest === "00")
-    return cardinalWords(digits.length === 4 && first.endsWith("0") ? digits : first) + hundred(digits);
+    return first.endsWith("0") && split === 2 ? cardinalWords(digits) : `${cardinalWords(first)} hundred`;
   return `${cardinalWords(first)} ${pairWords(rest)}`;
 }
 
 /** "05" → "oh five", "45" → "forty five". */
 export function pairWords(digits: string): string {
   return digits.startsWith("0") ? digitWords(digits, "oh") : cardinalWords(digits);
-}
-
-function hundred(digits: string): string {
-  return digits.length === 4 && digits.charAt(1) === "0" ? "" : " hundred";
 }
 
 function plain(words: string): string {

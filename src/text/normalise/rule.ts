@@ -23,7 +23,7 @@ const RANGES: ReadonlyMap<string, string> = new Map([
   ["Nd", "0-9"],
   ["Co", "\\ue000-\\uf8ff"],
 ]);
-const PROPERTY = /\\([pP])\{(\w+)\}/g;
+const TOKEN = /\\([pP])\{(\w+)\}|\\.|[[\]]/gsu;
 
 /** Characters of context before and after a token. */
 const REACH = 60;
@@ -111,36 +111,12 @@ export function withRanges(
   flags = typeof pattern === "string" ? "u" : pattern.flags,
 ): RegExp {
   const written = typeof pattern === "string" ? pattern : pattern.source;
-  let source = "";
   let isInClass = false;
-  for (let at = 0; at < written.length; ) {
-    PROPERTY.lastIndex = at;
-    const character = written.charAt(at);
-    const property = character === "\\" ? propertyAt(written, at) : null;
-    if (property !== null) {
-      source += isInClass ? property.ranges : `[${property.isNegated ? "^" : ""}${property.ranges}]`;
-      at += property.length;
-      continue;
-    }
-    const length = character === "\\" ? 2 : 1;
-    if (character === "[") isInClass = true;
-    else if (character === "]") isInClass = false;
-    source += written.slice(at, at + length);
-    at += length;
-  }
+  const source = written.replace(TOKEN, (token: string, letter?: string, property = "") => {
+    const ranges = RANGES.get(property);
+    if (ranges !== undefined) return isInClass ? ranges : `[${letter === "P" ? "^" : ""}${ranges}]`;
+    if (token === "[" || token === "]") isInClass = token === "[";
+    return token;
+  });
   return new RegExp(source, flags);
-}
-
-interface Property {
-  readonly ranges: string;
-  readonly isNegated: boolean;
-  readonly length: number;
-}
-
-function propertyAt(source: string, at: number): Property | null {
-  PROPERTY.lastIndex = at;
-  const match = PROPERTY.exec(source);
-  const ranges = RANGES.get(match?.[2] ?? "");
-  if (match === null || match.index !== at || ranges === undefined) return null;
-  return { ranges, isNegated: match[1] === "P", length: match[0].length };
 }

@@ -1,4 +1,4 @@
-import { isAllLetters } from "../characters.ts";
+import { capitalise, isAllLetters } from "../characters.ts";
 import type { Endings } from "./accent.ts";
 import { type Following, parentTag, SIGNS, type Words } from "./dictionary.ts";
 import type { Stress } from "./stress.ts";
@@ -67,57 +67,35 @@ function readSpecial(
   if (sign !== undefined) return look(sign, null, null, null);
   if (word.includes(".") && isInitials(word)) return spell(word);
   const noun = tag.startsWith("NN");
-  switch (word) {
+  const isShouted = word.length > 1 && word === word.toUpperCase();
+  const lower = word.toLowerCase();
+  switch (isShouted || word === capitalise(word) || word === lower ? lower : "") {
     case "a":
-    case "A":
       return tag === "DT" ? "ɐ" : "ˈA";
     case "am":
-    case "Am":
-    case "AM":
       if (noun) return spell(word);
       return following.sound === null || word !== "am" || (stress ?? 0) > 0 ? own("am") : "ɐm";
     case "an":
-    case "An":
-    case "AN":
-      return word === "AN" && noun ? spell(word) : "ɐn";
-    case "I":
-      return tag === "PRP" ? "ˌI" : null;
+      return isShouted && noun ? spell(word) : "ɐn";
+    case "i":
+      return word === "I" && tag === "PRP" ? "ˌI" : null;
     case "by":
-    case "By":
-    case "BY":
       return parentTag(tag) === "ADV" ? "bˈI" : null;
     case "to":
-    case "To":
-      return readTo(own, following);
-    case "TO":
-      return tag === "TO" || tag === "IN" ? readTo(own, following) : null;
+      if (isShouted && tag !== "TO" && tag !== "IN") return null;
+      if (following.sound === null) return own("to");
+      return following.sound === "vowel" ? "tʊ" : "tə";
     case "in":
-    case "In":
-      return readIn(tag, following);
-    case "IN":
-      return tag === "NNP" ? null : readIn(tag, following);
+      if (isShouted && tag === "NNP") return null;
+      return following.sound === null || tag !== "IN" ? "ˈɪn" : "ɪn";
     case "the":
-    case "The":
-      return following.sound === "vowel" ? "ði" : "ðə";
-    case "THE":
-      if (tag !== "DT") return null;
+      if (isShouted && tag !== "DT") return null;
       return following.sound === "vowel" ? "ði" : "ðə";
     case "used":
-    case "Used":
-    case "USED":
       return own("used", (tag === "VBD" || tag === "JJ") && following.to ? "VBD" : "DEFAULT");
   }
   if (tag === "IN" && /^vs\.?$/i.test(word)) return look("versus", null, null, null);
   return null;
-}
-
-function readTo(own: Words["own"], following: Following): string | null {
-  if (following.sound === null) return own("to");
-  return following.sound === "vowel" ? "tʊ" : "tə";
-}
-
-function readIn(tag: string, following: Following): string {
-  return following.sound === null || tag !== "IN" ? "ˈɪn" : "ɪn";
 }
 
 /** "U.S.", "e.g.", "Ph.D.": letters and dots, no piece longer than two. */

@@ -65,7 +65,6 @@ const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
-/** Closing marks, including Markdown emphasis. */
 const CLOSING = '"”’)]*_~`»';
 const OPENING = "(\"“'‘";
 /** Longer words are no abbreviations. Bounds the search. */

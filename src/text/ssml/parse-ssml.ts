@@ -36,6 +36,8 @@ interface Open {
   readonly held: TextElement | null;
 }
 
+/** Elements that are valid and change nothing. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(["lang", "w", "token", "meta"]);
 const PLAIN: Style = { manner: PLAIN_MANNER, voice: null };
 
 class SsmlReader {
@@ -151,19 +153,12 @@ class SsmlReader {
       }
       case "voice":
         return { ...element, boundary: "space", style: { ...style, voice: this.#voice(tag) ?? style.voice } };
-      case "lang":
-      case "w":
-      case "token":
-      case "meta":
-      case "sub":
-      case "say-as":
-      case "phoneme":
-        return element;
       case "metadata":
       case "desc":
         return { ...element, isSilent: true };
       default:
-        this.#tags.caution(tag, "is ignored: its content is spoken");
+        if (held === null && !WITHOUT_EFFECT.has(name))
+          tags.caution(tag, "is ignored: its content is spoken");
         return element;
     }
   }

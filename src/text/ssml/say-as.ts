@@ -166,7 +166,6 @@ const KINDS: ReadonlyMap<string, Say> = new Map([
 const READ: ReadonlySet<string> = new Set(
   "time duration currency money measure unit fraction address name net url uri email acronym".split(" "),
 );
-/** Interpretations of other vendors. */
 const LEFT: ReadonlySet<string> = new Set("expletive bleep interjection".split(" "));
 
 export const INTERPRETATIONS: readonly string[] = [...KINDS.keys(), ...READ, ...LEFT];

@@ -9,7 +9,6 @@ export interface XmlEvents {
   verbatim(from: number, to: number, innerFrom: number, innerTo: number): void;
   open(tag: Tag): void;
   close(name: string, from: number, to: number): void;
-  /** A comment, a processing instruction or a declaration. */
   other(from: number, to: number): void;
 }
 

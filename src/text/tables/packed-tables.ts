@@ -98,16 +98,10 @@ function addStrings(arrays: Map<string, TableArray>, name: string, table: Partia
 }
 
 async function bytesOf(voiceDir: string, name: VoiceFile): Promise<Buffer> {
-  try {
-    return await readFile(join(voiceDir, name));
-  } catch (cause) {
-    throw new Error(
-      `The voice's file ${join(voiceDir, name)} cannot be read: put it back from a fresh copy.`,
-      {
-        cause,
-      },
-    );
-  }
+  const path = join(voiceDir, name);
+  return await readFile(path).catch((cause: unknown) => {
+    throw new Error(`The voice's file ${path} cannot be read: put it back from a fresh copy.`, { cause });
+  });
 }
 
 async function jsonOf<T>(voiceDir: string, name: VoiceFile): Promise<T> {

@@ -9,7 +9,6 @@ import { createTokeniser, markQuotes, subTokens, type Token } from "./tokeniser.
 
 export interface Piece extends TextRange {
   readonly text: string;
-  /** Penn Treebank tag. */
   readonly tag: string;
   readonly spaceAfter: boolean;
   /** Phonemes that need no lookup (marks, given words); "" is silent. */

@@ -58,21 +58,13 @@ export function suffixLength(text: string, start: number, end: number): number {
   return SINGLE_SUFFIXES.has(last) ? 1 : 0;
 }
 
-function isSmallLatin(character: string): boolean {
-  return /^[a-zß-öø-ÿ]$/.test(character);
-}
-
-function isCapitalLatin(character: string): boolean {
-  return /^[A-ZÀ-ÖØ-Þ]$/.test(character);
-}
-
 function endsSentence(text: string, start: number, end: number): boolean {
   const before = end - 2 >= start ? text.charAt(end - 2) : "";
   if (before === "") return false;
-  if (isAsciiDigit(text, end - 2, end) || isSmallLatin(before) || BEFORE_STOP.has(before)) return true;
+  if (isAsciiDigit(text, end - 2, end) || /[a-zß-öø-ÿ]/.test(before) || BEFORE_STOP.has(before)) return true;
   const second = end - 3 >= start ? text.charAt(end - 3) : "";
   if (second === "°" && "FfCcKk".includes(before)) return true;
-  return isCapitalLatin(before) && isCapitalLatin(second);
+  return /^[A-ZÀ-ÖØ-Þ]{2}$/.test(second + before);
 }
 
 function runOfDots(text: string, start: number, end: number): number {

@@ -262,10 +262,9 @@ export const weekday: TokenRule = (text, at) => {
 };
 
 /** "the class of '09" → "oh nine". */
-export const shortYear = patternRule(SHORT_YEAR, (match) => {
-  const words = match[1] === "0" ? "oh oh" : `oh ${cardinalWords(match[1] ?? "")}`;
-  return words;
-});
+export const shortYear = patternRule(SHORT_YEAR, (match) =>
+  match[1] === "0" ? "oh oh" : `oh ${cardinalWords(match[1] ?? "")}`,
+);
 
 function dated(month: number, day: number, year: string, end: number): { words: string; end: number } | null {
   const name = monthName(month);

@@ -13,85 +13,94 @@ import { finished, newcomersEnvironment } from "./program.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 const TEXT = "We met at the harbour, well before sunrise.";
-const STILL = { params: { temperature: 0 } };
+const TEMPERATURE_0 = { params: { temperature: 0 } };
+const NO_MODELS = { writer: { kind: "none" }, recogniser: { kind: "none" } };
+/** More characters than one request takes, none of them spoken. */
+const COMMENT = `<!-- > zebra ${"x".repeat(9_000)} -->`;
+const FILLING = "!? ".repeat(600);
+
+const wordsOf = (frames: readonly SpeechFrame[]) => frames.flatMap((frame) => frame.words);
 
 describe("Antiphon in a process", () => {
   let antiphon: Antiphon;
   before(async () => {
-    antiphon = await open({
-      dataDir: temporaryFolder(),
-      writer: { kind: "none" },
-      recogniser: { kind: "none" },
-    });
+    antiphon = await open({ dataDir: temporaryFolder(), ...NO_MODELS });
   });
   after(() => antiphon.close());
 
-  it("says what the server says, to the sample, with its words, as often and at once as one likes", async () => {
+  it("speaks the server's samples, with word times, for concurrent calls", async () => {
     const server: ServerProcess = await startServerProcess();
-    const served = await clientOf(server.url, server.key).tts({ text: TEXT, params: { temperature: 0 } });
+    const served = await clientOf(server.url, server.key).tts({ text: TEXT, ...TEMPERATURE_0 });
     await server.stop();
     const [one, other] = await Promise.all([
-      framesOf(antiphon.say(TEXT, STILL)),
-      framesOf(antiphon.converse([{ text: TEXT }], STILL)),
+      framesOf(antiphon.say(TEXT, TEMPERATURE_0)),
+      framesOf(antiphon.converse([{ text: TEXT }], TEMPERATURE_0)),
     ]);
     const samples = (frames: readonly SpeechFrame[]) => Buffer.from(toPcm16(samplesOf(frames)).buffer);
     assert.ok(samples(one).equals(served));
     assert.ok(samples(other).equals(served));
-    const words = one.flatMap((frame) => frame.words);
+    const words = wordsOf(one);
     assert.deepEqual(
       words.map(({ offset, length }) => TEXT.slice(offset, offset + length)),
       ["We", "met", "at", "the", "harbour", "well", "before", "sunrise"],
     );
-    assert.ok(
-      words.every(({ start, end }, at) => start < end && (at === 0 || start >= words[at - 1]!.start)),
-    );
+    for (const [at, { start, end }] of words.entries())
+      assert.ok(start < end && (at === 0 || start >= words[at - 1]!.start));
     for (const [at, { start }] of one.entries()) assert.ok(Math.abs(start - at * 0.08) < 1e-9);
   });
 
-  it("says long texts to their end, and tells words by their place in all of it", async () => {
-    const text = `${"The tea is ready. 😀 Bye bye bye. ".repeat(20)}\n\n* * *\n\n你好。\n\n`.repeat(13);
+  it("speaks a text of several passages whole, with word offsets into all of it", async () => {
+    const part = `${"The tea is ready. 😀 Bye bye bye. ".repeat(3)}\n\n* * *\n\n你好。\n\n${FILLING}\n\n`;
+    const text = part.repeat(5);
     assert.ok(text.length > 8_000);
-    const speech = antiphon.say(text, STILL);
+    const speech = antiphon.say(text, TEMPERATURE_0);
     const frames = await framesOf(speech);
-    const chars = Array.from(text);
-    const words = frames.flatMap((frame) => frame.words);
-    let behind = 0;
+    const characters = Array.from(text);
+    const words = wordsOf(frames);
+    let previous = 0;
     for (const { word, offset, length } of words) {
-      assert.equal(chars.slice(offset, offset + length).join(""), word);
-      assert.ok(offset >= behind, `${word} at ${offset}`);
-      behind = offset + length;
+      assert.equal(characters.slice(offset, offset + length).join(""), word);
+      assert.ok(offset >= previous, `${word} at ${offset}`);
+      previous = offset;
     }
-    assert.equal(words.filter(({ word }) => word.toLowerCase() === "bye").length, 3 * 20 * 13);
+    assert.equal(words.filter(({ word }) => word.toLowerCase() === "bye").length, 3 * 3 * 5);
     let samples = 0;
     for (const frame of frames) {
       assert.ok(Math.abs(frame.start - samples / 24_000) < 1e-9);
       assert.ok(frame.samples.length >= 1 && frame.samples.length <= 1_920);
       samples += frame.samples.length;
     }
-    const { text: said, stop, duration } = await speech.end;
-    assert.deepEqual([said === text, stop, duration], [true, "finished", samples / 24_000]);
+    const { text: spoken, stop, duration } = await speech.end;
+    assert.deepEqual([spoken === text, stop, duration], [true, "finished", samples / 24_000]);
   });
 
-  it("says SSML of any length, and tells words by their place between the tags", async () => {
-    const text = `<speak>${"<p>A break <break time='20ms'/> is a break.</p>\n".repeat(200)}</speak>`;
-    assert.ok(text.length > 8_000);
-    const words = (await framesOf(antiphon.say(text, STILL))).flatMap((frame) => frame.words);
-    assert.equal(words.length, 200 * 5);
+  it("speaks long SSML and dictated text with word offsets into the source", async () => {
+    const breaks = `<speak>${COMMENT}${"<p>A break <break time='20ms'/> is a break.</p>\n".repeat(3)}</speak>`;
+    const words = wordsOf(await framesOf(antiphon.say(breaks, TEMPERATURE_0)));
+    assert.equal(words.length, 3 * 5);
     const [, first, , , second] = words;
-    assert.deepEqual([first!.offset, second!.offset], [text.indexOf("break <"), text.indexOf("break.")]);
-    const tricky = `<speak><!-- > zebra -->${"<p>Zebra 🙂 <![CDATA[zebra & co]]> walk.</p>".repeat(250)}<p>zebra</p></speak>`;
-    const characters = Array.from(tricky);
-    for (const { words: told } of await framesOf(antiphon.say(tricky, STILL)))
-      for (const { word, offset, length } of told)
-        assert.equal(characters.slice(offset, offset + length).join(""), word);
+    assert.deepEqual([first!.offset, second!.offset], [breaks.indexOf("break <"), breaks.indexOf("break.")]);
+    const paragraph = "<p>Zebra 🙂 <![CDATA[zebra & co]]> walk.</p>";
     const line = "The kettle is on and tea is near. ";
-    const broken = `${line.repeat(60)}It cost $5\nmillion in [pause:0.1s] us. ${line.repeat(200)}It cost $5 million.`;
-    for (const { words: told } of await framesOf(antiphon.say(broken, STILL)))
-      for (const { word, offset, length } of told)
-        assert.equal(broken.slice(offset, offset + length).replace("\n", " "), word);
+    for (const text of [
+      `<speak>${COMMENT}${paragraph.repeat(3)}<p>zebra</p></speak>`,
+      `${line}It cost $5\nmillion in [pause:0.1s] us. ${`${FILLING}${line}`.repeat(5)}It cost $5 million.`,
+    ]) {
+      const characters = Array.from(text);
+      const spoken = wordsOf(await framesOf(antiphon.say(text, TEMPERATURE_0)));
+      assert.ok(spoken.length > 9);
+      for (const { word, offset, length } of spoken)
+        assert.equal(
+          characters
+            .slice(offset, offset + length)
+            .join("")
+            .replace("\n", " "),
+          word,
+        );
+    }
   });
 
-  it("is left at any time: its place is free at once, by leaving the loop, by a signal, and by not beginning", async () => {
+  it("frees the slot of speech that is left by break, by a signal, or before it starts", async () => {
     for (let i = 0; i < 6; i++) {
       antiphon.say(TEXT);
       for await (const _ of antiphon.say(TEXT)) break;
@@ -107,7 +116,7 @@ describe("Antiphon in a process", () => {
     assert.ok(secondsOf(await framesOf(antiphon.say(TEXT))) > 1);
   });
 
-  it("is stopped by a signal, and by leaving it, where nobody asks for its next frame", async () => {
+  it("stops speech by a signal or return() while no frame is requested", async () => {
     const leaving = new AbortController();
     const speech = antiphon.say(TEXT.repeat(20), { signal: leaving.signal });
     await speech.next();
@@ -116,12 +125,12 @@ describe("Antiphon in a process", () => {
     await assert.rejects(speech.next(), /enough/);
     const other = antiphon.say(TEXT.repeat(20));
     await other.next();
-    const asked = other.next();
+    const next = other.next();
     const over = { value: undefined, done: true };
-    assert.deepEqual([await other.return(), await asked, await other.next()], [over, over, over]);
+    assert.deepEqual([await other.return(), await next, await other.next()], [over, over, over]);
   });
 
-  it("is an iterator, which is gone through once", async () => {
+  it("allows one iteration of a speech", async () => {
     const speech = antiphon.say("The tea is ready. It is hot.");
     const first = await speech.next();
     assert.ok(first.done !== true && first.value.sampleRate === 24_000);
@@ -130,66 +139,56 @@ describe("Antiphon in a process", () => {
     assert.equal((await speech.end).stop, "finished");
   });
 
-  it("speaks on however many were left in the middle", async () => {
-    const left = Array.from({ length: 12 }, () => antiphon.say(TEXT.repeat(20)));
-    await Promise.all(left.map((speech) => speech.next()));
+  it("speaks while twelve other speeches are paused", async () => {
+    const paused = Array.from({ length: 12 }, () => antiphon.say(TEXT.repeat(20)));
+    await Promise.all(paused.map((speech) => speech.next()));
     assert.ok(secondsOf(await framesOf(antiphon.say(TEXT))) > 1);
-    await Promise.all(left.map((speech) => speech.return()));
+    await Promise.all(paused.map((speech) => speech.return()));
   });
 
-  it("tells of the mouth, of marks and of own words where it is asked for", async () => {
-    const frames = await framesOf(
-      antiphon.say('<speak>Tea <mark name="now"/> is ready.</speak>', {
-        visemes: true,
-        lexicon: { tea: "coffee" },
-        input_type: "ssml",
-      }),
-    );
-    const words = frames.flatMap((frame) => frame.words);
-    assert.deepEqual(words.map(({ mark }) => mark).filter(Boolean), ["now"]);
+  it("yields visemes and marks, and takes a lexicon", async () => {
+    const text = '<speak>Tea <mark name="now"/> is ready.</speak>';
+    const options = { visemes: true, lexicon: { tea: "coffee" }, input_type: "ssml" } as const;
+    const frames = await framesOf(antiphon.say(text, options));
+    const marks = wordsOf(frames).map(({ mark }) => mark);
+    assert.deepEqual(marks.filter(Boolean), ["now"]);
     assert.ok(frames.some(({ visemes }) => visemes?.some(({ viseme }) => viseme === "kk")));
     assert.ok(frames.some(({ phonemes = [] }) => phonemes.length > 0));
   });
 
-  it("leaves the settings that it is given, and needs no folder to speak", async () => {
-    const dataDir = join(temporaryFolder(), "data");
-    const settings = { dataDir, corsOrigins: ["https://example.org"], workers: undefined };
-    const own = await open(settings);
-    await framesOf(own.say("Hi."));
-    await own.close();
-    assert.ok(!Object.isFrozen(settings.corsOrigins));
-    assert.ok(!existsSync(dataDir));
-  });
-
-  it("reads phonemes", async () => {
+  it("returns phonemes", async () => {
     assert.deepEqual(await antiphon.phonemes("The tea is ready. Now."), ["ðə tˈi ɪz ɹˈɛdi.", "nˈW."]);
   });
 
-  it("is closed in the middle of what it says, once and for all", async () => {
-    const own = await open({ dataDir: temporaryFolder() });
+  it('rejects pending and later work with "closed", freezes no settings, and creates no folder', async () => {
+    const dataDir = join(temporaryFolder(), "data");
+    const settings = { dataDir, corsOrigins: ["https://example.org"], workers: undefined };
+    const own = await open(settings);
     const long = "The old man put down his cup. ".repeat(60);
-    const [speech, left, unbegun] = [own.say(long), own.say(long), own.say(long)];
-    const unbegunEnd = failure(() => unbegun.end);
+    const [speech, left, unstarted] = [own.say(long), own.say(long), own.say(long)];
+    const unstartedEnd = failure(() => unstarted.end);
     await left.next();
     const error = await failure(async () => {
       for await (const _ of speech) void own.close();
     });
     assert.equal(error.code, "closed");
     await Promise.all([own.close(), own.close()]);
-    assert.equal((await unbegunEnd).code, "closed");
+    assert.equal((await unstartedEnd).code, "closed");
     for (const work of [
       () => speech.end,
       () => left.next(),
       () => left.end,
-      () => framesOf(unbegun),
+      () => framesOf(unstarted),
       () => framesOf(own.say("Hi.")),
       () => own.phonemes("Hi."),
       () => own.transcribe("tea.wav"),
     ])
       assert.equal((await failure(work)).code, "closed");
+    assert.ok(!Object.isFrozen(settings.corsOrigins));
+    assert.ok(!existsSync(dataDir));
   });
 
-  it("is closed while its voice is being loaded", async () => {
+  it("closes while its voice is loading", async () => {
     const own = await open({ dataDir: temporaryFolder() });
     const speech = own.say("Hi.");
     const first = failure(() => speech.next());
@@ -197,11 +196,11 @@ describe("Antiphon in a process", () => {
     assert.equal((await first).code, "closed");
   });
 
-  for (const [kind, name, program] of [
-    ["an ES module", "say.mjs", 'import { open } from "antiphon";'],
-    ["a CommonJS module", "say.cjs", 'const { open } = require("antiphon");'],
+  for (const [name, program] of [
+    ["say.mjs", 'import { open } from "antiphon";'],
+    ["say.cjs", 'const { open } = require("antiphon");'],
   ] as const) {
-    it(`is used by ${kind}, whose process ends by itself`, async () => {
+    it(`lets the process of ${name} end by itself`, async () => {
       const folder = temporaryFolder();
       mkdirSync(join(folder, "node_modules"));
       symlinkSync(TOP, join(folder, "node_modules/antiphon"));

@@ -8,11 +8,11 @@ import { until } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { antiphon, finished, newcomersEnvironment } from "./program.ts";
-import { startServerProcess } from "./server-process.ts";
+import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import { assertSpeech } from "./speech.ts";
 
-describe("a newcomer", () => {
-  it("gets a key, an address and a line to paste that speaks, once; and another link to talk for the key in ANTIPHON_KEY", async () => {
+describe("a new installation", () => {
+  it("prints a key and a command that speaks, once, and a link for the key in ANTIPHON_KEY", async () => {
     const dataDir = join(temporaryFolder(), "not", "there", "yet");
     const server = await startServerProcess({ dataDir });
     assert.match(
@@ -25,27 +25,24 @@ describe("a newcomer", () => {
     assert.deepEqual([shell.code, shell.stderr], [0, ""]);
     assertSpeech(readFileSync(join(cwd, "hello.wav")));
     assert.equal((await clientOf(server.url, server.key).usage()).requests, 1);
-    assert.equal((await server.stop()).code, 0);
 
     const again = await startServerProcess({ dataDir });
     assert.match(again.stdout(), /^Antiphon is listening on http:\/\/127\.0\.0\.1:\d+\n$/);
-    assert.equal(
-      (await clientOf(again.url, server.key).usage()).requests,
-      1,
-      "the key is good, and what it used",
-    );
     assert.equal((await again.stop()).code, 0);
 
     const linked = await startServerProcess({ dataDir, env: { ANTIPHON_KEY: server.key } });
-    await until("another link", () => /^Talk: http:\S+\/#secret=ek_[0-9a-f]{48}\n$/m.test(linked.stdout()));
+    await until("the link", () => /^Talk: http:\S+\/#secret=ek_[0-9a-f]{48}\n$/m.test(linked.stdout()));
+    assert.equal((await clientOf(linked.url, server.key).usage()).requests, 1);
     assert.equal((await linked.stop()).code, 0);
+
+    await managesKeys(server);
+    assert.equal((await server.stop()).code, 0);
   });
 
-  it("who names no data directory gets one in the home that is there", async () => {
+  it("puts its data directory into the home directory", async () => {
     const home = temporaryFolder();
-    const { code, stdout } = await antiphon(["keys", "create", "--label", "me", "--json"], {
-      env: { HOME: home },
-    });
+    const create = ["keys", "create", "--label", "me", "--json"];
+    const { code, stdout } = await antiphon(create, { env: { HOME: home } });
     assert.equal(code, 0);
     assert.match(JSON.parse(stdout).key, /^ant_/);
     const files = readdirSync(home, { recursive: true }).map(String);
@@ -54,33 +51,30 @@ describe("a newcomer", () => {
       files.join(),
     );
   });
-
-  it("sees keys and usage of a running server from beside it, and the server heeds them at once", async () => {
-    const server = await startServerProcess();
-    const at = ["--json", "--data-dir", server.dataDir];
-    const made = JSON.parse(
-      (await runAntiphon(["keys", "create", "--label", "team", "--rpm", "7", "--burst", "3", ...at])).stdout,
-    );
-    const client = clientOf(server.url, made.key);
-    const spoken = await client.post("/v1/tts", { text: "Good morning." });
-    assert.equal(spoken.status, 200);
-    assert.equal(spoken.headers.get("x-ratelimit-limit"), "7");
-    assert.equal(spoken.headers.get("x-ratelimit-remaining"), "2");
-    const { usage } = await spoken.json();
-    const total = JSON.parse((await antiphon(["usage", made.key_id, ...at])).stdout);
-    assert.deepEqual(total, await client.usage());
-    assert.deepEqual(
-      [total.requests, total.input_chars, total.output_audio_seconds],
-      [1, usage.input_chars, usage.output_audio_seconds],
-    );
-    const listed = JSON.parse((await runAntiphon(["keys", "list", ...at])).stdout);
-    assert.deepEqual(
-      listed.map(({ label }: { label: string }) => label),
-      ["first key", "team"],
-    );
-    assert.equal((await runAntiphon(["keys", "revoke", made.key_id, "--data-dir", server.dataDir])).code, 0);
-    assert.equal((await client.get("/v1/usage")).status, 401);
-    assert.equal((await clientOf(server.url, server.key).get("/v1/usage")).status, 200);
-    assert.equal((await server.stop()).code, 0);
-  });
 });
+
+/** Checks that a running server honours keys that commands create and revoke, and that commands see its usage. */
+async function managesKeys(server: ServerProcess): Promise<void> {
+  const at = ["--json", "--data-dir", server.dataDir];
+  const create = ["keys", "create", "--label", "team", "--rpm", "7", "--burst", "3", ...at];
+  const made = JSON.parse((await runAntiphon(create)).stdout);
+  const client = clientOf(server.url, made.key);
+  const spoken = await client.post("/v1/tts", { text: "Good morning." });
+  assert.equal(spoken.status, 200);
+  assert.equal(spoken.headers.get("x-ratelimit-limit"), "7");
+  assert.equal(spoken.headers.get("x-ratelimit-remaining"), "2");
+  const { usage } = await spoken.json();
+  const total = JSON.parse((await antiphon(["usage", made.key_id, ...at])).stdout);
+  assert.deepEqual(total, await client.usage());
+  assert.deepEqual(
+    [total.requests, total.input_chars, total.output_audio_seconds],
+    [1, usage.input_chars, usage.output_audio_seconds],
+  );
+  const listed = JSON.parse((await runAntiphon(["keys", "list", ...at])).stdout);
+  const labels = listed.map(({ label }: { label: string }) => label);
+  assert.deepEqual(labels, ["first key", "team"]);
+  const revoke = ["keys", "revoke", made.key_id, "--data-dir", server.dataDir];
+  assert.equal((await runAntiphon(revoke)).code, 0);
+  assert.equal((await client.get("/v1/usage")).status, 401);
+  assert.equal((await clientOf(server.url, server.key).get("/v1/usage")).status, 200);
+}

@@ -9,7 +9,7 @@ import { temporaryFolder } from "./folders.ts";
 import { newcomersEnvironment } from "./program.ts";
 import { listening, WITHOUT_MODELS } from "./server-process.ts";
 
-/** Groups of processes in which `npm start` runs, or has run and may have left something. */
+/** Process groups of `npm start`. */
 const groups: number[] = [];
 
 const endGroups = () => {
@@ -18,7 +18,6 @@ const endGroups = () => {
 afterEach(endGroups);
 process.on("exit", endGroups);
 
-/** Whether any process of a group is left. */
 function isAlive(group: number): boolean {
   try {
     return process.kill(-group, 0);
@@ -27,7 +26,7 @@ function isAlive(group: number): boolean {
   }
 }
 
-/** Runs `npm start` with flags in a clone, and waits until its server listens. */
+/** Runs `npm start` in a clone until its server listens. */
 async function npmStart(clone: string, ...npmFlags: readonly string[]) {
   const dataDir = join(temporaryFolder(), "data");
   const env = {
@@ -49,35 +48,25 @@ describe("`npm start`", () => {
     clone = installedClone();
   });
 
-  it("builds a fresh clone and serves, and passes on flags", async () => {
-    const { npm, url, exited, client } = await npmStart(clone);
-    assert.doesNotMatch(url, /:8080$/, "the flag came through");
-    assert.ok((await client.tts({ text: "It is built." })).length > 12_000);
-    assert.equal((await client.usage()).requests, 1);
-    npm.kill("SIGTERM");
-    await exited;
-  });
-
-  // Bash gives way to what it runs by itself, as the sh of a Mac does; other shells have to be told to.
-  const ways: readonly [how: string, npmFlags: string[], tell: (npmPid: number) => void][] = [
-    ["when npm alone is told to, as a container does", [], (pid) => process.kill(pid, "SIGTERM")],
-    ["with Ctrl-C, which a terminal sends to all that runs in it", [], (pid) => process.kill(-pid, "SIGINT")],
-    ["with Ctrl-C in the shell of a Mac", ["--script-shell=bash"], (pid) => process.kill(-pid, "SIGINT")],
+  // Bash replaces itself by the command it runs, as the sh of macOS does; other shells have to be told to.
+  const ways: readonly [how: string, npmFlags: string[], stop: (npmPid: number) => void][] = [
+    ["SIGTERM to npm alone, as in a container", [], (pid) => process.kill(pid, "SIGTERM")],
+    ["Ctrl-C in a shell of macOS", ["--script-shell=bash"], (pid) => process.kill(-pid, "SIGINT")],
+    ["Ctrl-C in a terminal", [], (pid) => process.kill(-pid, "SIGINT")],
   ];
-  for (const [how, npmFlags, tell] of ways) {
-    it(`finishes what is being spoken and ends, ${how}`, async () => {
-      const { npm, exited, client } = await npmStart(clone, ...npmFlags);
-      const body = {
-        conversation: [{ text: "And it says this to its end, whatever it is told meanwhile." }],
-      };
+  for (const [how, npmFlags, stop] of ways) {
+    it(`builds if needed, passes flags on, and finishes its speech after ${how}`, async () => {
+      const { npm, url, exited, client } = await npmStart(clone, ...npmFlags);
+      assert.doesNotMatch(url, /:8080$/);
+      const conversation = [{ text: "This is spoken to its end." }];
       let last: string | undefined;
-      for await (const { event } of client.stream(body)) {
-        if (last === undefined) tell(npm.pid!);
+      for await (const { event } of client.stream({ conversation })) {
+        if (last === undefined) stop(npm.pid!);
         last = event;
       }
       assert.equal(last, "end");
       const [code] = await exited;
-      assert.equal(isAlive(npm.pid!), false, "nothing of it is left");
+      assert.equal(isAlive(npm.pid!), false, "no process is left");
       assert.equal(code, 0);
     });
   }

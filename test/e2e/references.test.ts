@@ -8,30 +8,30 @@ import { clientOf, okay } from "./client.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 import { assertSpeech, rms } from "./speech.ts";
 
-const STILL = { temperature: 0 };
-const SAID = "We met at the harbour, well before sunrise, and nobody had slept much.";
+const TEMPERATURE_0 = { temperature: 0 };
+const CLIP_TEXT = "We met at the harbour, well before sunrise, and nobody had slept much.";
 const TEXT = "Nothing that anybody could remember.";
-/** The compact model finds a voice soonest. */
+/** The fastest model. */
 const COMPACT = "svc-atom-beta-v0.1";
 const CAP_BYTES = 25 * 2 ** 20;
 
-describe("a reference that somebody sends", () => {
+describe("a reference clip", () => {
   let server: ServerWithPool;
-  /** Somebody's speech, at 24 kHz, in [-1, 1]. */
+  /** Speech at 24 kHz, in [-1, 1]. */
   let speech: Float32Array;
   before(async () => {
     server = await startServerWithPool();
-    const pcm = await server.client.tts({ text: SAID, speaker: "1", params: STILL });
+    const pcm = await server.client.tts({ text: CLIP_TEXT, speaker: "1", params: TEMPERATURE_0 });
     speech = Float32Array.from({ length: pcm.length / 2 }, (_, i) => pcm.readInt16LE(2 * i) / 32_768);
   });
   after(() => server.stop());
 
-  /** What is replied to it, checked to be speech and to tell only numbers that are numbers. */
+  /** Returns the reply to a clip; checks that it is speech and that `meta.voice` has no null. */
   async function replyTo(wav: Uint8Array | string, model = COMPACT) {
     const audio_wav_b64 = typeof wav === "string" ? wav : Buffer.from(wav).toString("base64");
     const conversation = [{ audio_wav_b64 }, { text: TEXT }];
     const reply = await okay(
-      await server.client.post("/v1/converse", { conversation, model, params: STILL }),
+      await server.client.post("/v1/converse", { conversation, model, params: TEMPERATURE_0 }),
     );
     const samples = assertSpeech(Buffer.from(reply.reply.audio.data_b64, "base64"));
     const { voice } = reply.meta;
@@ -52,20 +52,18 @@ describe("a reference that somebody sends", () => {
   const s16 = (samples: Float32Array, rateHz = 24_000, rest: object = {}) =>
     makeWav({ encoding: "s16", rateHz, channels: [whole(samples, 0x8000)], ...rest });
 
-  it("is heard alike in every kind of WAV", async () => {
+  const f32 = (samples: number[], rest: object = {}) =>
+    makeWav({ encoding: "f32", rateHz: 24_000, channels: [samples], ...rest });
+
+  it("is analysed alike in every kind of WAV", async () => {
     const floats = [...speech];
     const kinds: Record<string, Uint8Array | string> = {
       "24 bit": makeWav({ encoding: "s24", rateHz: 24_000, channels: [whole(speech, 0x800000)] }),
       "32 bit": makeWav({ encoding: "s32", rateHz: 24_000, channels: [whole(speech, 0x80000000)] }),
       "8 bit": makeWav({ encoding: "u8", rateHz: 24_000, channels: [whole(speech, 0x80, 0x80)] }),
-      "32-bit float": makeWav({ encoding: "f32", rateHz: 24_000, channels: [floats] }),
+      "32-bit float": f32(floats),
       extensible: s16(speech, 24_000, { extensible: true }),
-      "extensible float": makeWav({
-        encoding: "f32",
-        rateHz: 24_000,
-        channels: [floats],
-        extensible: true,
-      }),
+      "extensible float": f32(floats, { extensible: true }),
       stereo: s16(speech, 24_000, { channels: [whole(speech, 0x8000), whole(speech, 0x8000)] }),
       "sizes of 0": s16(speech, 24_000, { riffSize: 0, dataSize: 0 }),
       "sizes of 0xFFFFFFFF": s16(speech, 24_000, { riffSize: 0xffffffff, dataSize: 0xffffffff }),
@@ -93,34 +91,22 @@ describe("a reference that somebody sends", () => {
     await Promise.all(replies);
   });
 
-  it("without a voice to follow changes nothing of how the reply sounds", async () => {
-    const plain = assertSpeech(
-      Buffer.from(
-        (await okay(await server.client.post("/v1/tts", { text: TEXT, params: STILL }))).audio.data_b64,
-        "base64",
-      ),
-    );
-    const seconds = (length: number, of: (i: number) => number) =>
+  it("without a voice does not change the reply", async () => {
+    const { audio } = await okay(await server.client.post("/v1/tts", { text: TEXT, params: TEMPERATURE_0 }));
+    const plain = assertSpeech(Buffer.from(audio.data_b64, "base64"));
+    const signal = (length: number, of: (i: number) => number) =>
       Float32Array.from({ length }, (_, i) => of(i));
     const signals: Record<string, Uint8Array> = {
       "25 MiB of silence": longSilence(),
       "one sample": s16(Float32Array.of(0.5)),
       "30 ms of speech": s16(speech.subarray(12_000, 12_720)),
-      "a constant": s16(seconds(48_000, () => 0.7)),
-      "a full-scale square wave": s16(seconds(72_000, (i) => (i % 160 < 80 ? 1 : -1))),
+      "a constant": s16(signal(48_000, () => 0.7)),
+      "a full-scale square wave": s16(signal(72_000, (i) => (i % 160 < 80 ? 1 : -1))),
       "a sine": s16(tone({ sampleRateHz: 24_000, durationS: 3, pitchHz: () => 220, harmonics: 1 })),
       noise: s16(noise(72_000, 3)),
-      "denormal floats": makeWav({
-        encoding: "f32",
-        rateHz: 24_000,
-        channels: [Array.from({ length: 72_000 }, (_, i) => (i % 2 ? 1e-40 : -1e-42))],
-      }),
-      "enormous floats": makeWav({
-        encoding: "f32",
-        rateHz: 24_000,
-        channels: [Array.from({ length: 72_000 }, (_, i) => (i % 160 < 80 ? 3e38 : -3e38))],
-      }),
-      "impulses a second apart": s16(seconds(96_000, (i) => (i % 24_000 === 0 ? 1 : 0))),
+      "denormal floats": f32(Array.from({ length: 72_000 }, (_, i) => (i % 2 ? 1e-40 : -1e-42))),
+      "enormous floats": f32(Array.from({ length: 72_000 }, (_, i) => (i % 160 < 80 ? 3e38 : -3e38))),
+      "impulses a second apart": s16(signal(96_000, (i) => (i % 24_000 === 0 ? 1 : 0))),
     };
     for (const [name, wav] of Object.entries(signals)) {
       const { samples, voice } = await replyTo(wav, "svc-beta-v0.3");
@@ -131,13 +117,13 @@ describe("a reference that somebody sends", () => {
     }
   });
 
-  it("is refused with a 400 that names its turn when it cannot be decoded", async () => {
+  it("returns a 400 that names the turn if it cannot be decoded", async () => {
     const wav = s16(speech.subarray(0, 2_400));
     const broken: Record<string, Uint8Array> = {
       "cut off": wav.subarray(0, 3_000),
       empty: new Uint8Array(),
       "no WAV": Buffer.from("ID3 and then some music"),
-      "no number": makeWav({ encoding: "f32", rateHz: 24_000, channels: [[0, Number.NaN]] }),
+      NaN: f32([0, Number.NaN]),
       "without samples": s16(new Float32Array()),
       "over the cap": Buffer.concat([longSilence(), Buffer.alloc(1)]),
     };
@@ -150,7 +136,7 @@ describe("a reference that somebody sends", () => {
     }
   });
 
-  it("may come in 63 turns, of which enough are heard", async () => {
+  it("may come in 63 turns, of which enough are analysed", async () => {
     const halves = Array.from({ length: 63 }, (_, index) => {
       const from = (index * 1_201) % (speech.length - 12_000);
       const audio_wav_b64 = s16(speech.subarray(from, from + 12_000)).toString("base64");
@@ -158,23 +144,24 @@ describe("a reference that somebody sends", () => {
     });
     const conversation = [...halves, { speaker: "1", text: TEXT }];
     const { meta, usage } = await okay(
-      await server.client.post("/v1/converse", { conversation, params: STILL, model: COMPACT }),
+      await server.client.post("/v1/converse", { conversation, params: TEMPERATURE_0, model: COMPACT }),
     );
     assert.equal(usage.input_audio_seconds, 31.5);
     assert.ok(meta.voice.turns.length > 5 && meta.voice.turns.every((index: number) => index % 2 === 1));
     assert.ok(meta.voice.speech_seconds >= 3 && meta.voice.speech_seconds <= 15, JSON.stringify(meta.voice));
   });
 
-  it("may be many clips at once, from one key, each of them new", async () => {
+  it("may be one of 24 concurrent new clips of a key", async () => {
     const replies = Array.from({ length: 24 }, (_, index) =>
       replyTo(s16(speech.subarray(0, 24_000 + 240 * (index % 20)))),
     );
-    const told = (await Promise.all(replies)).map(({ samples }) => Buffer.from(samples.buffer));
-    for (const index of [20, 21, 22, 23]) assert.ok(told[index]!.equals(told[index - 20]!));
+    const samplesOfReplies = (await Promise.all(replies)).map(({ samples }) => Buffer.from(samples.buffer));
+    for (const index of [20, 21, 22, 23])
+      assert.ok(samplesOfReplies[index]!.equals(samplesOfReplies[index - 20]!));
     assert.equal(server.pool.stats().replaced, 0);
   });
 
-  it("is listened to no longer than its client stays, and nothing is metered", async () => {
+  it("stops being analysed if the client leaves, unmetered", async () => {
     const { client, pool, frames } = server;
     const { requests } = await client.usage();
     const given = frames.given;
@@ -183,22 +170,22 @@ describe("a reference that somebody sends", () => {
     const body = { conversation: [{ audio_wav_b64: s16(clip).toString("base64") }, { text: TEXT }] };
     for (const path of ["/v1/converse", "/v1/converse/stream"]) {
       const leaving = new AbortController();
-      const left = client.post(path, { ...body, params: STILL }, leaving.signal);
-      await until("the listening to begin", () => pool.stats().open === 1);
+      const left = client.post(path, { ...body, params: TEMPERATURE_0 }, leaving.signal);
+      await until("the analysis to start", () => pool.stats().open === 1);
       leaving.abort(new Error("gone"));
       await assert.rejects(left);
-      await until("the listening to end", () => pool.stats().open === 0);
+      await until("the analysis to stop", () => pool.stats().open === 0);
     }
     assert.equal(frames.given, given);
     assert.equal((await client.usage()).requests, requests);
-    const stays = await okay(await client.post("/v1/converse", { ...body, params: STILL }));
+    const stays = await okay(await client.post("/v1/converse", { ...body, params: TEMPERATURE_0 }));
     assert.deepEqual(stays.meta.voice.turns, [0]);
     const again = clientOf(server.url, server.key);
-    assert.ok((await again.streamed({ ...body, params: STILL })).length > 24_000);
+    assert.ok((await again.streamed({ ...body, params: TEMPERATURE_0 })).length > 24_000);
   });
 });
 
-/** A WAV file of 25 MiB to the byte. */
+/** Returns a WAV file of exactly 25 MiB. */
 function longSilence(): Buffer {
   const header = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[]], dataSize: CAP_BYTES - 44 });
   return Buffer.concat([header, Buffer.alloc(CAP_BYTES - 44)]);

@@ -9,27 +9,26 @@ import { runAntiphon } from "../cli/run-antiphon.ts";
 import { until, within } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
-import { antiphon } from "./program.ts";
 import { type ServerProcess, startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 
 const SECRETS = [ROOT.password, encodeURIComponent(ROOT.password)];
 
-describe("servers that share a PostgreSQL database", needsPostgres(), async () => {
+describe("servers with one PostgreSQL database", needsPostgres(), async () => {
   const postgres = await startPostgres();
   const serve = (url: string, env: Record<string, string> = {}) =>
     startServerProcess({ env: { ANTIPHON_STORE_URL: url, ...env } });
 
   const command = (url: string, ...line: string[]) => runAntiphon(line, { env: { ANTIPHON_STORE_URL: url } });
 
-  /** Everything on either output, for a last look. */
-  async function stopped(servers: readonly ServerProcess[]): Promise<void> {
+  /** Stops servers and checks that they printed no secret. */
+  async function stop(servers: readonly ServerProcess[]): Promise<void> {
     for (const server of servers) {
       assert.equal((await server.stop()).code, 0);
       for (const secret of SECRETS) assert.ok(!`${server.stdout()}${server.stderr()}`.includes(secret));
     }
   }
 
-  it("make one first key between them, heed every key at once, and add up what it used", async () => {
+  it("create one first key, honour every key at once, and add up its usage", async () => {
     const url = await postgres.url();
     const urlFile = join(temporaryFolder(), "url");
     writeFileSync(urlFile, `${url}\n`, { mode: 0o600 });
@@ -49,8 +48,8 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
       const { requests, input_chars } = await client.usage();
       assert.deepEqual([requests, input_chars], [2, 2 * "Hello there.".length]);
     }
-    const told = JSON.parse((await command(url, "usage", key_id, "--json")).stdout) as { requests: number };
-    assert.equal(told.requests, 2);
+    const total = JSON.parse((await command(url, "usage", key_id, "--json")).stdout) as { requests: number };
+    assert.equal(total.requests, 2);
     assert.match(
       (await command(url, "check")).stdout,
       /^The schema antiphon of the database .* is sound\.\n$/,
@@ -60,10 +59,10 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
     for (const client of clients) assert.equal((await client.post("/v1/tts", { text: "Hi." })).status, 401);
     for (const server of servers) await clientOf(server.url, first!).tts({ text: "Hello." });
     assert.equal((await auditedEvents(url)).size, 6);
-    await stopped(servers);
+    await stop(servers);
   });
 
-  it("have metered every answered request exactly once when one of them is killed", async () => {
+  it("meter every answered request exactly once when one of them is killed", async () => {
     const url = await postgres.url();
     const often = { ANTIPHON_DEFAULT_KEY_RPM: "100000", ANTIPHON_DEFAULT_KEY_BURST: "100000" };
     const servers = await Promise.all([serve(url, often), serve(url, often)]);
@@ -85,15 +84,12 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
     const events = (await auditedEvents(url)).size;
     const sum = answered[0]! + answered[1]!;
     assert.equal(answered[1], 40);
-    assert.ok(
-      answered[0]! >= 8 && answered[0]! < 40,
-      `${answered[0]} were answered by the one that was killed`,
-    );
-    assert.ok(events >= sum && events <= sum + 4, `${events} events, ${sum} answered, 4 were under way`);
-    await stopped([servers[1]!]);
+    assert.ok(answered[0]! >= 8 && answered[0]! < 40, `the killed server answered ${answered[0]}`);
+    assert.ok(events >= sum && events <= sum + 4, `${events} events, ${sum} answered, 4 pending`);
+    await stop([servers[1]!]);
   });
 
-  it("answer 502 with a time to retry while it is away, never 401, and are well again by themselves", async () => {
+  it("answer 502 with Retry-After during an outage, never 401, and recover", async () => {
     const url = await postgres.url();
     const proxy = await startProxy(postgres.port);
     const env = { ANTIPHON_STORE_TIMEOUT_MS: "400", ANTIPHON_STORE_COMMIT_TIMEOUT_MS: "800" };
@@ -117,53 +113,47 @@ describe("servers that share a PostgreSQL database", needsPostgres(), async () =
         assert.equal((await client.get(path)).status, 200, path);
       }
       proxy.pass();
-      await until("it to be well", async () => (await client.get("/v1/usage")).status === 200);
+      await until("the recovery", async () => (await client.get("/v1/usage")).status === 200);
       await client.tts({ text: "Hello." });
       assert.equal((await okay(await client.get("/v1/usage"))).requests, 2);
       assert.match(
         server.stderr(),
         /"cause":"The database test\d+ on .* cannot be reached .*database failed/,
       );
-      await stopped([server]);
+      await stop([server]);
     } finally {
       await proxy.close();
     }
   });
 
-  it("do not start without it: they say why, and what to do, and no secret", async () => {
+  it("fail to start without it, with a sentence that holds no secret", async () => {
     const url = await postgres.url();
-    const nobody = new URL(url);
-    nobody.port = "1";
-    const guess = new URL(url);
-    guess.password = "guess";
-    for (const [env, says] of [
+    const changed = (change: Partial<URL>) => Object.assign(new URL(url), change).href;
+    const unreachable = changed({ port: "1" });
+    for (const [env, error] of [
+      [{ ANTIPHON_STORE_URL: unreachable }, /on 127\.0\.0\.1:1 cannot be reached \(.*ECONNREFUSED/],
       [
-        { ANTIPHON_STORE_URL: nobody.href },
-        /^The database test\d+ on 127\.0\.0\.1:1 cannot be reached \(.*ECONNREFUSED/,
+        { ANTIPHON_STORE_URL: changed({ password: "guess" }) },
+        /refuses the login .*correct the user or pass/,
       ],
-      [{ ANTIPHON_STORE_URL: guess.href }, /refuses the login .*correct the user or password/],
-      [
-        { ANTIPHON_STORE_URL: "mysql://x:guess@y/z" },
-        /^The address of the database .* is not a PostgreSQL address/,
-      ],
+      [{ ANTIPHON_STORE_URL: "mysql://x:guess@y/z" }, /is not a PostgreSQL address/],
       [{ ANTIPHON_STORE_KIND: "postgres" }, /^The address of the database is missing: put it into ANTIPHON_/],
       [{ ANTIPHON_STORE_URL_FILE: "nowhere" }, /nowhere.* does not exist/],
     ] as const) {
       const line = ["serve", "--port", "0", "--data-dir", join(temporaryFolder(), "data")];
-      const { code, stdout, stderr } = await antiphon(line, { env: { ...WITHOUT_MODELS, ...env } });
-      assert.equal(code, 1, stderr);
-      assert.equal(stdout, "");
-      const said = stderr.split("\n").filter((text) => text !== "" && !text.startsWith("{"));
-      assert.equal(said.length, 1, stderr);
-      assert.match(said[0]!, says);
+      const { code, stdout, stderr } = await runAntiphon(line, { env: { ...WITHOUT_MODELS, ...env } });
+      assert.deepEqual([code, stdout], [1, ""], stderr);
+      const sentences = stderr.split("\n").filter((text) => text !== "" && !text.startsWith("{"));
+      assert.equal(sentences.length, 1, stderr);
+      assert.match(sentences[0]!, error);
       for (const secret of [...SECRETS, "guess"]) assert.ok(!stderr.includes(secret), stderr);
     }
-    const listed = await command(nobody.href, "keys", "list");
+    const listed = await command(unreachable, "keys", "list");
     assert.deepEqual([listed.code, listed.stdout], [1, ""]);
     assert.match(listed.stderr, /cannot be reached/);
   });
 
-  it("are not asked for where the settings say that keys are in a file", async () => {
+  it("are not contacted if the settings keep the keys in a file", async () => {
     const env = {
       ANTIPHON_STORE_KIND: "libsql",
       ANTIPHON_STORE_URL: "postgres://nobody@127.0.0.1:1/nothing",

@@ -101,7 +101,12 @@ describe("antiphon serve exits with 1 and a sentence", () => {
       /^store\.urlFile \(.*no-such-file\) does not exist\.$/,
     ],
     ["the database is damaged", ["--data-dir", dirname(damaged)], {}, /antiphon\.db.*damaged.*backup/],
-    ["the data directory is a file", ["--data-dir", notAFolder], {}, /file\/antiphon\.db cannot be opened.*--data-dir/],
+    [
+      "the data directory is a file",
+      ["--data-dir", notAFolder],
+      {},
+      /file\/antiphon\.db cannot be opened.*--data-dir/,
+    ],
     [
       "a variable names no setting",
       [],

@@ -17,7 +17,7 @@ export class PlaybackPacer {
   }
 
   /**
-   * Returns `null` if the next frame may be computed for a listener who is `aheadS` behind; else a promise, after
+   * Returns `null` if an utterance that is `aheadS` ahead may compute its next frame; else a promise, after
    * which to ask again. It rejects with the signal's reason as soon as that aborts.
    *
    * @param maxS lower limit of this utterance; it then waits for each frame

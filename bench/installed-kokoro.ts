@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { findVoiceCheckpoint } from "../src/models/checkpoint-manifest.ts";
 import { pullVoice } from "../src/models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
+import { KOKORO_SPEAKER_VOICES, KOKORO_STARTING_VOICES } from "../src/models/kokoro-voices.ts";
 import { prepareKokoro } from "../src/server/voices/kokoro-preparation.ts";
 import { loadTextTables } from "../src/text/tables/text-tables.ts";
 import { createWorkerPool } from "../src/workers/worker-pool.ts";
@@ -42,7 +42,7 @@ export async function kokoroRenderings(
     open: () =>
       createWorkerPool({
         entry: new URL("../src/engines/kokoro/model.js", import.meta.url),
-        create: { folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS, tables },
+        create: { folder, voiceDir, labels: KOKORO_SPEAKER_VOICES, starts: KOKORO_STARTING_VOICES, tables },
         size: availableParallelism(),
         extraLoad: 0,
       }),

@@ -2,7 +2,7 @@ import { joinSamples } from "../src/audio/pcm.ts";
 import { percentile } from "../src/engines/following/analysis/statistics.ts";
 import { createKokoroModel } from "../src/engines/kokoro/model.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
+import { KOKORO_SPEAKER_VOICES, KOKORO_STARTING_VOICES } from "../src/models/kokoro-voices.ts";
 import { asClip, heardIn } from "./following/heard-profile.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { followingScript } from "./plain-script.ts";
@@ -32,8 +32,8 @@ const [, , folder = "", given = "[]"] = process.argv;
 const model = await createKokoroModel({
   folder,
   voiceDir: embeddedCheckpoint.dir,
-  labels: KOKORO_LABELS,
-  starts: KOKORO_STARTS,
+  labels: KOKORO_SPEAKER_VOICES,
+  starts: KOKORO_STARTING_VOICES,
 });
 const sentences = (await harvardSentences()).slice(0, SENTENCES).map(written);
 for (const { name, clip: path, transcript } of JSON.parse(given) as readonly KokoroReference[]) {

@@ -10,7 +10,7 @@ import { planContour, planTiming, speechSpan } from "../src/engines/prosody/plan
 import { openTextReader } from "../src/engines/prosody/read-text.ts";
 import { SentenceAudio } from "../src/engines/prosody/sentence-audio.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
+import { KOKORO_SPEAKER_VOICES, KOKORO_STARTING_VOICES } from "../src/models/kokoro-voices.ts";
 import { plainScript } from "./plain-script.ts";
 
 /** What `kokoro.ts` asks of a process in which there is nothing but Kokoro. */
@@ -35,7 +35,12 @@ const voiceDir = embeddedCheckpoint.dir;
 const { signal } = new AbortController();
 
 async function figures(): Promise<KokoroFigures> {
-  const model = await createKokoroModel({ folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS });
+  const model = await createKokoroModel({
+    folder,
+    voiceDir,
+    labels: KOKORO_SPEAKER_VOICES,
+    starts: KOKORO_STARTING_VOICES,
+  });
   await spoken("Hello.");
   const loadedBytes = process.memoryUsage().rss;
   const firsts: number[] = [];

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-voices.ts";
+import { KOKORO_SPEAKER_VOICES, KOKORO_STARTING_VOICES } from "../src/models/kokoro-voices.ts";
 import { loadTextTables } from "../src/text/tables/text-tables.ts";
 import { createWorkerPool, type WorkerPool } from "../src/workers/worker-pool.ts";
 import { harvardSentences, written } from "./harvard.ts";
@@ -47,8 +47,8 @@ const pool = await createWorkerPool({
   create: {
     folder,
     voiceDir,
-    labels: KOKORO_LABELS,
-    starts: KOKORO_STARTS,
+    labels: KOKORO_SPEAKER_VOICES,
+    starts: KOKORO_STARTING_VOICES,
     tables: await loadTextTables(voiceDir),
   },
   size: threads,

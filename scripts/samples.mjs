@@ -14,7 +14,7 @@ import { decodeWav } from "../dist/src/audio/decode-wav.js";
 import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { joinSamples, toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
-import { EMBEDDED_CAST } from "../dist/src/models/public-models.js";
+import { EMBEDDED_VOICES } from "../dist/src/models/public-models.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));
@@ -38,7 +38,9 @@ try {
   ]);
   await save(
     "more-people",
-    await Promise.all(EMBEDDED_CAST.slice(2).map(({ id: voice }) => speak({ text: "Good morning.", voice }))),
+    await Promise.all(
+      EMBEDDED_VOICES.slice(2).map(({ id: voice }) => speak({ text: "Good morning.", voice })),
+    ),
   );
   await save("numbers-and-names", [
     await speak({ speaker: "1", text: "Dr. O'Neill paid £24.50 on 3 March." }),

@@ -1,4 +1,4 @@
-import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { kokoroRenderings } from "../installed-kokoro.ts";
 import { median } from "../load/percentile.ts";
@@ -47,7 +47,7 @@ export const cast: Row = {
       const whisper = await startWhisper(python);
       closing.push(() => whisper.close());
       const people = new Map<string, Quality>();
-      for (const { id } of EMBEDDED_CAST)
+      for (const { id } of EMBEDDED_VOICES)
         people.set(id, await sentencesQuality(meters, (await renderings.by(id)).slice(0, compared)));
       const costs = await costsOf(Object.keys(TEACHERS));
       const shown: string[] = [];

@@ -1,4 +1,4 @@
-import { KOKORO_CAST } from "../../src/models/kokoro-voices.ts";
+import { KOKORO_VOICES } from "../../src/models/kokoro-voices.ts";
 import { kokoroRenderings } from "../installed-kokoro.ts";
 import type { Row } from "../row.ts";
 import { heardOf, startWhisper } from "../whisper.ts";
@@ -13,7 +13,7 @@ export const kokoroWords: Row = {
   goal: `mean ≤ ${MAX_WRONG}`,
   isOnlyByName: true,
   async measure({ python, note, isQuick }) {
-    const ids = KOKORO_CAST.map(({ id }) => id).filter((_, at) => !isQuick || at % 9 === 0);
+    const ids = KOKORO_VOICES.map(({ id }) => id).filter((_, at) => !isQuick || at % 9 === 0);
     const renderings = await kokoroRenderings(SENTENCES, note, ids);
     const whisper = await startWhisper(python);
     try {

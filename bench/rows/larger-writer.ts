@@ -3,8 +3,8 @@ import { createReadStream } from "node:fs";
 import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { CheckpointManifest } from "../../src/models/checkpoint-manifest.ts";
-import { fixManifest } from "../../src/models/installation-records.ts";
+import type { WriterManifest } from "../../src/models/checkpoint-manifest.ts";
+import { pinManifest } from "../../src/models/installation-records.ts";
 import { checkpointFile } from "../../src/models/installed-checkpoint.ts";
 import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
@@ -65,7 +65,7 @@ async function startLargerWriter(size: string, shape: ModelShape): Promise<Serve
   const server = await startServerProcess({
     serve: command,
     prepare: async (dataDir) => {
-      await fixManifest(manifest, dataDir);
+      await pinManifest(manifest, dataDir);
       const file = checkpointFile(manifest, dataDir);
       await mkdir(dirname(file), { recursive: true });
       await symlink(model, file);
@@ -75,7 +75,7 @@ async function startLargerWriter(size: string, shape: ModelShape): Promise<Serve
   return server;
 }
 
-async function manifestOf(name: string, model: string): Promise<CheckpointManifest> {
+async function manifestOf(name: string, model: string): Promise<WriterManifest> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(model)) hash.update(chunk as Buffer);
   return {

@@ -1,4 +1,4 @@
-import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
 import { cosine, type Quality, sentencesQuality } from "../quality.ts";
 import type { Row } from "../row.ts";
 
@@ -16,7 +16,7 @@ export const naturalness: Row = {
     const meters = await python.start("quality.py");
     try {
       const people: Quality[] = [];
-      for (const { id } of EMBEDDED_CAST.slice(0, MIN_P808.length))
+      for (const { id } of EMBEDDED_VOICES.slice(0, MIN_P808.length))
         people.push(await sentencesQuality(meters, await renderings.by(id)));
       const pairs = people.flatMap((one, at) =>
         people.slice(at + 1).map((other, next) => ({ alike: cosine(one, other), who: [at, at + 1 + next] })),

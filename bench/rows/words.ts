@@ -1,4 +1,4 @@
-import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
 import type { Row } from "../row.ts";
 import { heardOf, startWhisper } from "../whisper.ts";
 import type { WordErrors } from "../word-errors.ts";
@@ -14,7 +14,7 @@ export const words: Row = {
     const whisper = await startWhisper(python);
     try {
       const found: WordErrors[] = [];
-      for (const { id } of EMBEDDED_CAST.slice(0, MAX_WRONG.length))
+      for (const { id } of EMBEDDED_VOICES.slice(0, MAX_WRONG.length))
         found.push(await heardOf(whisper, await renderings.by(id)));
       const shown = ({ errors, words: count }: WordErrors) =>
         `${(errors / count).toFixed(3)} (${errors} of ${count})`;

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { Clip, Turn } from "../../src/core/conversation.ts";
-import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
@@ -70,7 +70,7 @@ export async function soundingsOf(
   };
   try {
     const soundings: Sounding[] = [];
-    for (const { id } of EMBEDDED_CAST) soundings.push(await sound(id, id, null));
+    for (const { id } of EMBEDDED_VOICES) soundings.push(await sound(id, id, null));
     for (const [index, { name }] of people.entries()) soundings.push(await sound(name, "0", clips[index]!));
     return soundings;
   } finally {

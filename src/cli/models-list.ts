@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import {
-  type CheckpointManifest,
   findVoiceCheckpoint,
   hubSourceOf,
-  pullableRecognisers,
-  pullableVoices,
   type RecogniserManifest,
+  recogniserManifests,
   type VoiceManifest,
+  voiceManifests,
+  type WriterManifest,
 } from "../models/checkpoint-manifest.ts";
 import { megabytes } from "../models/download/disk.ts";
-import { shownHubName } from "../models/download/hub-name.ts";
-import { voiceCheckpointRecord } from "../models/download/pull-voice.ts";
+import { formatHubName } from "../models/download/hub-name.ts";
+import { voiceRecord } from "../models/download/pull-voice.ts";
 import {
   codecLmRecord,
-  installedFolder,
-  ownManifests,
+  installedCodecLmDir,
+  readLocalManifests,
   recogniserRecord,
 } from "../models/installation-records.ts";
 import {
@@ -26,13 +26,13 @@ import {
   sizeOnDisk,
 } from "../models/installed-checkpoint.ts";
 import {
-  findHubWriter,
-  HUB_WRITERS,
-  type HubWriter,
+  findKnownWriter,
   KNOWN_CODEC_LMS,
+  KNOWN_WRITERS,
   type KnownCodecLm,
+  type KnownWriter,
 } from "../models/known-hub-models.ts";
-import { offeredModels } from "../models/models-from-settings.ts";
+import { modelsFromSettings } from "../models/models-from-settings.ts";
 import { WHISPER_CONVERSION } from "../server/recogniser/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type Screen, table } from "./terminal/command-io.ts";
@@ -85,15 +85,15 @@ export async function listModels({
 }: Pick<Settings, "dataDir" | "models" | "checkpoints">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
   const embedded = { ...(await inFolder(name, dir)), embedded: true, licence };
-  const own = await ownManifests(dataDir);
+  const own = await readLocalManifests(dataDir);
   // A checkpoint with a place in the settings replaces the pulled one of that name.
-  const pulled = pullableVoices().filter(({ name }) => {
+  const pulled = voiceManifests().filter(({ name }) => {
     const given = checkpoints[name];
     return given?.remote === undefined && given?.path === undefined;
   });
   return {
     models: await Promise.all(
-      offeredModels({ models, checkpoints }).map(async ({ card, checkpoint }) => ({
+      modelsFromSettings({ models, checkpoints }).map(async ({ card, checkpoint }) => ({
         id: card.id,
         display_name: card.displayName,
         default: card.isDefault,
@@ -107,14 +107,14 @@ export async function listModels({
     checkpoints: await Promise.all([
       embedded,
       ...own.flatMap(({ manifest }) => (manifest === null ? [] : [writerOf(manifest, dataDir)])),
-      ...pullableRecognisers().map((manifest) => recogniserOf(manifest, dataDir)),
+      ...recogniserManifests().map((manifest) => recogniserOf(manifest, dataDir)),
       ...pulled.map((manifest) => voiceOf(manifest, dataDir)),
       ...KNOWN_CODEC_LMS.map((known) => codecLmOf(known, dataDir)),
       ...Object.entries(checkpoints).flatMap(([name, checkpoint]) => configured(name, checkpoint)),
       ...own
         .filter(({ manifest }) => manifest === null)
         .map(({ name }) => rowOf(name, dataDir, { state: "damaged" })),
-      ...HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name)).map((writer) =>
+      ...KNOWN_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name)).map((writer) =>
         onTheHub(writer, dataDir),
       ),
     ]),
@@ -133,20 +133,20 @@ async function isInstalled(
   if (given?.path !== undefined) return existsSync(given.path);
   const voice = findVoiceCheckpoint(checkpoint);
   if (voice !== undefined)
-    return (await inspectCheckpoint(voiceCheckpointRecord(voice), dataDir)).state === "installed";
-  return (await installedFolder(dataDir, checkpoint)) !== null;
+    return (await inspectCheckpoint(voiceRecord(voice), dataDir)).state === "installed";
+  return (await installedCodecLmDir(dataDir, checkpoint)) !== null;
 }
 
-async function writerOf(manifest: CheckpointManifest, dataDir: string): Promise<Listed> {
+async function writerOf(manifest: WriterManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence } = manifest;
   const source = hubSourceOf(manifest);
-  const known = findHubWriter(name);
+  const known = findKnownWriter(name);
   return rowOf(name, dataDir, {
     ...(await stateOf(manifest, dataDir)),
     kind,
     licence,
     download_bytes: sizeOf(manifest),
-    hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
+    hub: source === null ? null : formatHubName({ repository: source.repository, file: source.path }),
     memory_bytes: known === undefined ? null : known.memoryGb * 1e9,
   });
 }
@@ -160,28 +160,31 @@ async function recogniserOf(manifest: RecogniserManifest, dataDir: string): Prom
 
 async function voiceOf(manifest: VoiceManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence } = manifest;
-  const record = voiceCheckpointRecord(manifest);
+  const record = voiceRecord(manifest);
   const state = await stateOf(record, dataDir);
   return rowOf(name, dataDir, { ...state, kind, licence, download_bytes: sizeOf(record) });
 }
 
 async function codecLmOf(known: KnownCodecLm, dataDir: string): Promise<Listed> {
-  const { name, licence, repository, aboutBytes } = known;
+  const { name, licence, repository, approximateBytes } = known;
   return rowOf(name, dataDir, {
     ...(await stateOf(await codecLmRecord(known, dataDir), dataDir)),
     kind: "voice",
     licence,
-    download_bytes: aboutBytes,
-    hub: shownHubName({ repository, file: null }),
+    download_bytes: approximateBytes,
+    hub: formatHubName({ repository, file: null }),
   });
 }
 
 /** Lists a known model that was never pulled. */
-function onTheHub({ name, licence, repository, path, sizeGb, memoryGb, known }: HubWriter, dataDir: string) {
+function onTheHub(
+  { name, licence, repository, path, sizeGb, memoryGb, known }: KnownWriter,
+  dataDir: string,
+) {
   return rowOf(name, dataDir, {
     licence,
     download_bytes: known?.sizeBytes ?? sizeGb * 1e9,
-    hub: shownHubName({ repository, file: path }),
+    hub: formatHubName({ repository, file: path }),
     memory_bytes: memoryGb * 1e9,
   });
 }

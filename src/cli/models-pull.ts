@@ -1,36 +1,36 @@
 import { createInterface } from "node:readline/promises";
 import { nearestName } from "../core/nearest-name.ts";
 import {
-  type CheckpointManifest,
   findRecogniser,
   findVoiceCheckpoint,
   namesOf,
-  pullableRecognisers,
-  pullableVoices,
   type RecogniserManifest,
+  recogniserManifests,
   type VoiceManifest,
+  voiceManifests,
+  type WriterManifest,
 } from "../models/checkpoint-manifest.ts";
 import type { HubPullOptions, LicenceQuestion } from "../models/download/accepted-licences.ts";
 import { megabytes } from "../models/download/disk.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../models/download/hub-name.ts";
 import type { PullProgress } from "../models/download/options.ts";
-import { type Outcome, pullCheckpoint, removeCheckpoint } from "../models/download/pull.ts";
+import { type PullOutcome, pullCheckpoint, removeCheckpoint } from "../models/download/pull.ts";
 import { pullCodecLm } from "../models/download/pull-codec-lm.ts";
 import { pullFromHub } from "../models/download/pull-hub.ts";
 import { pullRecogniser } from "../models/download/pull-recogniser.ts";
 import { pullVoice } from "../models/download/pull-voice.ts";
-import { ownManifest, ownManifests } from "../models/installation-records.ts";
+import { readLocalManifest, readLocalManifests } from "../models/installation-records.ts";
 import { checkpointDir, checkpointFile } from "../models/installed-checkpoint.ts";
 import {
-  codecLmOf,
+  codecLmAt,
   findCodecLm,
-  findHubWriter,
-  HUB_WRITERS,
+  findKnownWriter,
   KNOWN_CODEC_LMS,
+  KNOWN_WRITERS,
   type KnownCodecLm,
   templateOf,
 } from "../models/known-hub-models.ts";
-import { KOKORO_LABELS, measuredFirst } from "../models/kokoro-voices.ts";
+import { KOKORO_SPEAKER_VOICES, voicesMeasuredFirst } from "../models/kokoro-voices.ts";
 import { EMBEDDED_CHECKPOINT } from "../models/public-models.ts";
 import { messageWithCauses, UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -76,7 +76,7 @@ async function pullTarget(
   io: CommandIo,
 ): Promise<void> {
   const { dataDir } = options;
-  const sayPulled = (named: { readonly name: string }, outcome: Outcome): void => {
+  const sayPulled = (named: { readonly name: string }, outcome: PullOutcome): void => {
     const already = outcome === "installed" ? "installed" : "already installed, and undamaged";
     io.stdout.write(`${named.name} is ${already}: ${checkpointDir(named, dataDir)}\n`);
   };
@@ -134,7 +134,7 @@ async function prepareVoice(
 ): Promise<void> {
   const { prepareKokoro } = await import("../server/voices/kokoro-preparation.ts");
   const onBegin = () => observe?.({ kind: "preparing", checkpoint: name });
-  const voices = measuredFirst(KOKORO_LABELS);
+  const voices = voicesMeasuredFirst(KOKORO_SPEAKER_VOICES);
   await prepareKokoro(checkpointDir({ name }, dataDir), signal, { voices, onBegin }).catch(
     (cause: unknown) => {
       signal.throwIfAborted();
@@ -155,7 +155,7 @@ function howToSpeak(name: string, model = name): string {
 }
 
 /** Opens a language model once, and returns how to write with it. @throws Error if it cannot write */
-async function howToWrite(manifest: CheckpointManifest, { dataDir, writer }: Settings): Promise<string> {
+async function howToWrite(manifest: WriterManifest, { dataDir, writer }: Settings): Promise<string> {
   const { ggufOptions } = await import("../server/writer/compose-writer.ts");
   const { openGgufWriter } = await import("../writers/llama/gguf-writer.ts");
   const { name } = manifest;
@@ -189,7 +189,7 @@ export async function removeModel(name: string, dataDir: string, io: CommandIo):
 
 type Target =
   | { readonly kind: "embedded" }
-  | { readonly kind: "manifest"; readonly manifest: CheckpointManifest }
+  | { readonly kind: "manifest"; readonly manifest: WriterManifest }
   | { readonly kind: "recogniser"; readonly manifest: RecogniserManifest }
   | { readonly kind: "voice"; readonly manifest: VoiceManifest }
   | { readonly kind: "codec-lm"; readonly known: KnownCodecLm }
@@ -199,7 +199,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (name === EMBEDDED_CHECKPOINT) return { kind: "embedded" };
   if (name.startsWith(HUB_PREFIX)) {
     const named = hubName(name);
-    const spoken = named.file === null ? codecLmOf(named.repository) : undefined;
+    const spoken = named.file === null ? codecLmAt(named.repository) : undefined;
     return spoken === undefined ? { kind: "hub", name: named } : { kind: "codec-lm", known: spoken };
   }
   const known = findCodecLm(name);
@@ -208,20 +208,20 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (recogniser !== undefined) return { kind: "recogniser", manifest: recogniser };
   const voice = findVoiceCheckpoint(name);
   if (voice !== undefined) return { kind: "voice", manifest: voice };
-  const own = await ownManifest(name, dataDir);
+  const own = await readLocalManifest(name, dataDir);
   if (own?.manifest) return { kind: "manifest", manifest: own.manifest };
   if (own !== null) throw new Error(own.problem ?? "");
-  const hub = findHubWriter(name);
+  const hub = findKnownWriter(name);
   if (hub !== undefined) return { kind: "hub", name: { repository: hub.repository, file: hub.path } };
   throw await unknown(name, dataDir);
 }
 
 /** Returns the folder name of a checkpoint, installed or not. */
 async function installedName(name: string, dataDir: string): Promise<string> {
-  if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
+  if (name === EMBEDDED_CHECKPOINT || findKnownWriter(name) !== undefined) return name;
   const manifest = findRecogniser(name) ?? findVoiceCheckpoint(name);
   if (manifest !== undefined) return manifest.name;
-  if ((await ownManifest(name, dataDir)) !== null) return name;
+  if ((await readLocalManifest(name, dataDir)) !== null) return name;
   throw await unknown(name, dataDir);
 }
 
@@ -234,12 +234,12 @@ function hubName(text: string): HubName {
 }
 
 async function unknown(name: string, dataDir: string): Promise<UsageError> {
-  const own = (await ownManifests(dataDir)).map((one) => one.name);
-  const known = [...KNOWN_CODEC_LMS, ...HUB_WRITERS].map((one) => one.name);
+  const own = (await readLocalManifests(dataDir)).map((one) => one.name);
+  const known = [...KNOWN_CODEC_LMS, ...KNOWN_WRITERS].map((one) => one.name);
   const names = [
     ...new Set([
-      ...pullableRecognisers().flatMap(namesOf),
-      ...pullableVoices().flatMap(namesOf),
+      ...recogniserManifests().flatMap(namesOf),
+      ...voiceManifests().flatMap(namesOf),
       ...known,
       ...own,
     ]),

@@ -1,5 +1,5 @@
 import { get } from "node:http";
-import { HUB_WRITERS } from "../models/known-hub-models.ts";
+import { KNOWN_WRITERS } from "../models/known-hub-models.ts";
 import { isSmallTalk } from "../server/writer/compose-writer.ts";
 import type { Settings } from "../settings/schema.ts";
 
@@ -40,7 +40,7 @@ export async function repliesLine(
   const models = await Promise.all(asked.map((server) => modelOf(server, signal)));
   const at = models.findIndex((model) => model !== null);
   if (at < 0) {
-    const { name, sizeGb } = HUB_WRITERS[0]!;
+    const { name, sizeGb } = KNOWN_WRITERS[0]!;
     return (
       `Replies are small talk. For a language model (${sizeGb} GB): npx antiphon models pull ${name} && ` +
       `ANTIPHON_WRITER_CHECKPOINT=${name} npx antiphon serve`

@@ -243,9 +243,9 @@ interface Given {
 /** Returns the available models. Custom voices are read only if a voice is named. */
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
   if (voice !== undefined) return (await import("./stored-voice.ts")).localPublicModels(settings);
-  const { offeredModels } = await import("../models/models-from-settings.ts");
+  const { modelsFromSettings } = await import("../models/models-from-settings.ts");
   const { withVoiceManners } = await import("../server/voices/server-voices.ts");
-  return withVoiceManners(offeredModels(settings), settings);
+  return withVoiceManners(modelsFromSettings(settings), settings);
 }
 
 /** Reads the file of `--voice-like` as a WAV; of one over the cap, just enough to exceed it. */

@@ -1,14 +1,14 @@
 import type { ModelCard } from "../core/model-card.ts";
 import type { Preset, UnusedKnobs } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
-import { type Checkpoint, Residency, type Resident } from "./checkpoint-cache.ts";
+import { type CachedCheckpoint, CheckpointCache, type LoadableCheckpoint } from "./checkpoint-cache.ts";
 import type { PublicModel } from "./public-models.ts";
 
 export interface CatalogueOptions {
   /** What is offered, in the order it is listed; exactly one is the default. */
   readonly models: readonly PublicModel[];
   /** What can be loaded: at least every checkpoint that a model names. */
-  readonly checkpoints: readonly Checkpoint[];
+  readonly checkpoints: readonly LoadableCheckpoint[];
   /**
    * Memory that loaded checkpoints may take together, in bytes. `null` is {@link MIN_BUDGET_BYTES}, and more where
    * that has no room for some model beside those that stay loaded.
@@ -43,7 +43,7 @@ export interface Catalogue {
   /** Loads the models that stay loaded. Throws when one cannot be. */
   warm(): Promise<void>;
   /** What is in memory now. */
-  resident(): Resident[];
+  resident(): CachedCheckpoint[];
   /** Unloads everything; what is being spoken fails. Calling it twice is harmless. */
   close(): Promise<void>;
 }
@@ -58,11 +58,11 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const pinned = new Set(models.filter(({ isResident }) => isResident).map(checkpointOf));
   const pinnedBytes = [...pinned].reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   const memoryBudgetBytes =
-    options.memoryBudgetBytes ?? Math.max(MIN_BUDGET_BYTES, ...models.map(neededBytesOf));
-  for (const model of models) checkFits(model);
-  const residency = new Residency(memoryBudgetBytes, new Set([...pinned].map(({ name }) => name)));
+    options.memoryBudgetBytes ?? Math.max(MIN_BUDGET_BYTES, ...models.map(requiredBytes));
+  for (const model of models) requireFits(model);
+  const cache = new CheckpointCache(memoryBudgetBytes, new Set([...pinned].map(({ name }) => name)));
 
-  function checkpointOf(model: PublicModel): Checkpoint {
+  function checkpointOf(model: PublicModel): LoadableCheckpoint {
     const checkpoint = byName.get(model.checkpoint);
     if (checkpoint !== undefined) return checkpoint;
     const known = [...byName.keys()].join(", ");
@@ -72,13 +72,13 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   }
 
   /** With that model, and with all that stays loaded. */
-  function neededBytesOf(model: PublicModel): number {
+  function requiredBytes(model: PublicModel): number {
     const checkpoint = checkpointOf(model);
     return pinnedBytes + (pinned.has(checkpoint) ? 0 : checkpoint.memoryBytes);
   }
 
-  function checkFits(model: PublicModel): void {
-    const neededBytes = neededBytesOf(model);
+  function requireFits(model: PublicModel): void {
+    const neededBytes = requiredBytes(model);
     if (neededBytes <= memoryBudgetBytes) return;
     throw new Error(
       `the model ${model.card.id} needs ${toMib(neededBytes)} MiB together with the models that stay loaded, more than ` +
@@ -93,17 +93,17 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         models.map((model) => [model.card.id, checkpointOf(model).unusedKnobs?.(model.preset) ?? {}]),
       ),
     async lease(model, signal) {
-      const { model: speech, loadMs, release } = await residency.hold(checkpointOf(model), signal);
+      const { model: speech, loadMs, release } = await cache.acquire(checkpointOf(model), signal);
       return { model: speech, preset: model.preset, card: model.card, loadMs, release };
     },
     async warm() {
       // Each has a signal of its own: of more than ten listeners to one Node warns.
       const never = () => new AbortController().signal;
-      const holds = await Promise.all([...pinned].map((checkpoint) => residency.hold(checkpoint, never())));
+      const holds = await Promise.all([...pinned].map((checkpoint) => cache.acquire(checkpoint, never())));
       for (const hold of holds) hold.release();
     },
-    resident: () => residency.list(),
-    close: () => residency.close(),
+    resident: () => cache.list(),
+    close: () => cache.close(),
   };
 }
 

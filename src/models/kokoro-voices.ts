@@ -4,7 +4,7 @@ import type { ModelVoice, VoiceSupport } from "../core/model-card.ts";
 export const KOKORO_CHECKPOINT = "kokoro";
 
 /** Its voices' styles can be averaged, and a recording is followed. */
-export const KOKORO_TAKES: VoiceSupport = {
+export const KOKORO_VOICE_SUPPORT: VoiceSupport = {
   mixes: true,
   samples: true,
   manner: "figures",
@@ -13,13 +13,13 @@ export const KOKORO_TAKES: VoiceSupport = {
 };
 
 /** Which of its voices the labels stand for, where the settings name no others. */
-export const KOKORO_LABELS: Readonly<Record<string, string>> = { "0": "af_heart", "1": "am_michael" };
+export const KOKORO_SPEAKER_VOICES: Readonly<Record<string, string>> = { "0": "af_heart", "1": "am_michael" };
 
 /** The voice that vocal tracts are compared with. */
 const REFERENCE = "af_heart";
 
 /** Voices that are measured before Kokoro speaks; the others are when there is time, or when they first speak. */
-export function measuredFirst(labels: Readonly<Record<string, string>>): string[] {
+export function voicesMeasuredFirst(labels: Readonly<Record<string, string>>): string[] {
   return [...new Set([REFERENCE, ...Object.values(labels)])];
 }
 
@@ -34,7 +34,7 @@ const ALIASES: Readonly<Record<string, string>> = {
  * Medians of the pitch in hertz, as it is heard; length of the vocal tract against the reference's, as following estimates it;
  * and what else there is to tell.
  */
-const VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, more?: string])[] = [
+const MEASURED_VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, more?: string])[] = [
   ["af_alloy", 136, 0.91],
   ["af_aoede", 172, 0.95],
   ["af_bella", 184, 1.02],
@@ -66,7 +66,7 @@ const VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, mo
 ];
 
 /** Kokoro's English voices. What is said with a British one is read as British English is spoken. */
-export const KOKORO_CAST: readonly ModelVoice[] = VOICES.map(([id, pitchHz, , more]) => {
+export const KOKORO_VOICES: readonly ModelVoice[] = MEASURED_VOICES.map(([id, pitchHz, , more]) => {
   const sex = id[1] === "f" ? "female" : "male";
   const isBritish = id.startsWith("b");
   const about = [
@@ -93,9 +93,9 @@ function nameOf(id: string): string {
 }
 
 /** From whom somebody's voice is followed: those who speak as people do every day. */
-export const KOKORO_STARTS = {
+export const KOKORO_STARTING_VOICES = {
   reference: REFERENCE,
-  voices: VOICES.flatMap(([id, pitchHz, tract, more]) =>
+  voices: MEASURED_VOICES.flatMap(([id, pitchHz, tract, more]) =>
     more === undefined ? [{ id, pitchHz, tract }] : [],
   ),
 };

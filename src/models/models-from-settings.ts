@@ -3,27 +3,29 @@ import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./known-hub-models.ts";
 import { KOKORO_CHECKPOINT } from "./kokoro-voices.ts";
-import { EMBEDDED_CHECKPOINT, labelCast, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
+import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel, speakerVoices } from "./public-models.ts";
 
-type Given = Pick<Settings, "models" | "checkpoints">;
-type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
+type ModelSettings = Pick<Settings, "models" | "checkpoints">;
+type RemoteSettings = NonNullable<Settings["checkpoints"][string]["remote"]>;
 
 /** What is known of a checkpoint that is computed here once its folder was looked into. */
-export type LocalVoice = Pick<PublicModel, "reads"> & { readonly description: string } & Partial<Spoken>;
+export type LocalCheckpointInfo = Pick<PublicModel, "reads"> & {
+  readonly description: string;
+} & Partial<CardVoices>;
 
 /** Who speaks, in the words of a card. */
-type Spoken = Pick<PublicModel["card"], "voices" | "takes" | "labels">;
+type CardVoices = Pick<PublicModel["card"], "voices" | "takes" | "labels">;
 
 /**
  * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
  * them the ids that only the settings know.
  *
- * @param here what is known of checkpoints that are computed here, by their names
+ * @param localCheckpoints what is known of checkpoints that are computed here, by their names
  * @throws SettingsError where a model names a checkpoint that there is not, or a checkpoint has the embedded one's name
  */
-export function offeredModels(
-  { models, checkpoints }: Given,
-  here: ReadonlyMap<string, LocalVoice> = new Map(),
+export function modelsFromSettings(
+  { models, checkpoints }: ModelSettings,
+  localCheckpoints: ReadonlyMap<string, LocalCheckpointInfo> = new Map(),
 ): readonly PublicModel[] {
   if (Object.hasOwn(checkpoints, EMBEDDED_CHECKPOINT)) {
     throw wrongSetting(
@@ -33,26 +35,26 @@ export function offeredModels(
   }
   const known = new Set(PUBLIC_MODELS.map(({ card }) => card.id));
   const others = Object.keys(models).filter((id) => !known.has(id));
-  return [...PUBLIC_MODELS, ...others.map(another)].map((model) => {
+  return [...PUBLIC_MODELS, ...others.map(renamedDefaultModel)].map((model) => {
     const asked = Object.hasOwn(models, model.card.id) ? models[model.card.id] : undefined;
-    return asked === undefined ? model : spokenBy(model, asked, checkpoints, here);
+    return asked === undefined ? model : withCheckpoint(model, asked, checkpoints, localCheckpoints);
   });
 }
 
 /** A further id: the default model under another name. */
-function another(id: string): PublicModel {
+function renamedDefaultModel(id: string): PublicModel {
   const model = PUBLIC_MODELS.find(({ card }) => card.isDefault)!;
   return { ...model, card: { ...model.card, id, displayName: id, isDefault: false }, isResident: false };
 }
 
-function spokenBy(
+function withCheckpoint(
   model: PublicModel,
   { checkpoint, displayName, description }: Settings["models"][string],
   checkpoints: Settings["checkpoints"],
-  here: ReadonlyMap<string, LocalVoice>,
+  here: ReadonlyMap<string, LocalCheckpointInfo>,
 ): PublicModel {
   const { card } = model;
-  const called = (own: string, spoken: Spoken = card): PublicModel["card"] => ({
+  const called = (own: string, spoken: CardVoices = card): PublicModel["card"] => ({
     ...card,
     ...spoken,
     displayName: displayName ?? card.displayName,
@@ -63,10 +65,10 @@ function spokenBy(
   if (given?.remote !== undefined) {
     // What computes elsewhere takes next to nothing here.
     const spoken = {
-      voices: remoteCast(given.remote),
-      takes: takenBy(given.remote),
+      voices: remoteVoices(given.remote),
+      takes: remoteVoiceSupport(given.remote),
     };
-    return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
+    return { card: called(describeRemote(given.remote), spoken), checkpoint, preset: {}, isResident: true };
   }
   if (given === undefined && checkpoint !== KOKORO_CHECKPOINT && findCodecLm(checkpoint) === undefined) {
     const pulled = [KOKORO_CHECKPOINT, ...KNOWN_CODEC_LMS.map(({ name }) => name)];
@@ -77,7 +79,7 @@ function spokenBy(
     );
   }
   const voice = here.get(checkpoint);
-  const { voices = labelCast(), takes = { mixes: false, samples: false } } = voice ?? {};
+  const { voices = speakerVoices(), takes = { mixes: false, samples: false } } = voice ?? {};
   return {
     card: called(voice?.description ?? `Spoken by the model “${checkpoint}”, computed here.`, {
       voices,
@@ -92,8 +94,8 @@ function spokenBy(
 }
 
 /** The voices of labels, and those that the settings have other names for: what is known without asking anybody. */
-function remoteCast({ voices = {} }: Remote): readonly ModelVoice[] {
-  const labels = labelCast();
+function remoteVoices({ voices = {} }: RemoteSettings): readonly ModelVoice[] {
+  const labels = speakerVoices();
   const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
   // A name that is one of OpenAI's means what the settings say, and no label's voice.
   const named = new Set(others.map((name) => name.toLowerCase()));
@@ -107,13 +109,13 @@ function remoteCast({ voices = {} }: Remote): readonly ModelVoice[] {
 }
 
 /** What can be its voice: an Antiphon hears a recording as an earlier turn, and takes no manner in a conversation. */
-function takenBy({ kind, references }: Remote): PublicModel["card"]["takes"] {
+function remoteVoiceSupport({ kind, references }: RemoteSettings): PublicModel["card"]["takes"] {
   if (kind === "antiphon") return { mixes: false, samples: true, anyName: true };
   return { mixes: false, samples: references, anyName: true, manner: "words" };
 }
 
 /** What there is to know before one uses it, in the words of a card. */
-function descriptionOf({ kind, model, references }: Remote): string {
+function describeRemote({ kind, model, references }: RemoteSettings): string {
   if (kind === "antiphon") {
     const which = model === undefined ? "its default model" : `its model “${model}”`;
     return (

@@ -28,7 +28,7 @@ export const EMBEDDED_CHECKPOINT = "heart";
  * The embedded voice's people. OpenAI's thirteen names mean twelve of them: `alloy`, its clients' default, and `nova` both mean
  * `0`, and `2` has no other name.
  */
-export const EMBEDDED_CAST: readonly ModelVoice[] = (
+export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   [
     ["0", "female", "A woman's voice.", "alloy", "nova"],
     ["1", "male", "A man's voice.", "echo"],
@@ -54,7 +54,7 @@ export const EMBEDDED_CAST: readonly ModelVoice[] = (
 }));
 
 /** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
-export const EMBEDDED_TAKES: VoiceSupport = {
+export const EMBEDDED_VOICE_SUPPORT: VoiceSupport = {
   mixes: false,
   samples: true,
   manner: "figures",
@@ -64,7 +64,7 @@ export const EMBEDDED_TAKES: VoiceSupport = {
 
 const MODES: readonly Mode[] = ["converse", "tts"];
 /** Whose voices the embedded checkpoint has, and what else it speaks with. */
-const EMBEDDED_VOICES = { voices: EMBEDDED_CAST, takes: EMBEDDED_TAKES };
+const EMBEDDED_CARD = { voices: EMBEDDED_VOICES, takes: EMBEDDED_VOICE_SUPPORT };
 /** The speakers of every public model. */
 export const SPEAKERS: readonly string[] = ["0", "1"];
 
@@ -82,7 +82,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Beta 0.3",
       modes: MODES,
       speakers: SPEAKERS,
-      ...EMBEDDED_VOICES,
+      ...EMBEDDED_CARD,
       isDefault: true,
       description:
         "The flagship and the default, with the liveliest delivery. It follows all that it hears in earlier turns: " +
@@ -98,7 +98,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Beta 0.2",
       modes: MODES,
       speakers: SPEAKERS,
-      ...EMBEDDED_VOICES,
+      ...EMBEDDED_CARD,
       isDefault: false,
       description:
         "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery. Of an earlier " +
@@ -114,7 +114,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Beta 0.1",
       modes: MODES,
       speakers: SPEAKERS,
-      ...EMBEDDED_VOICES,
+      ...EMBEDDED_CARD,
       isDefault: false,
       description:
         "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three. " +
@@ -130,7 +130,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Atom Beta 0.1",
       modes: MODES,
       speakers: SPEAKERS,
-      ...EMBEDDED_VOICES,
+      ...EMBEDDED_CARD,
       isDefault: false,
       description:
         "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +
@@ -147,14 +147,14 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
  * The voices of labels by whatever speaks for them, of whom nothing is known but that the names are theirs: those of the
  * embedded voice's women mean the first, those of its men the second.
  */
-export function labelCast(): readonly ModelVoice[] {
-  return EMBEDDED_CAST.slice(0, 2).map(({ id, name, sex }) => ({
+export function speakerVoices(): readonly ModelVoice[] {
+  return EMBEDDED_VOICES.slice(0, 2).map(({ id, name, sex }) => ({
     id,
     name,
     sex: null,
     accent: null,
     description: `The model's voice for the speaker ${id}.`,
-    aliases: EMBEDDED_CAST.filter((voice) => voice.sex === sex)
+    aliases: EMBEDDED_VOICES.filter((voice) => voice.sex === sex)
       .flatMap(({ aliases }) => aliases)
       .sort(),
   }));

@@ -14,7 +14,7 @@ import { EventLoopShare } from "../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import { createSemaphores, type ServerLimits, serverLimits, workerCount } from "../limits/server-limits.ts";
 import { type Catalogue, createCatalogue } from "../models/catalogue.ts";
-import type { Checkpoint } from "../models/checkpoint-cache.ts";
+import type { LoadableCheckpoint } from "../models/checkpoint-cache.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../models/public-models.ts";
 import { levelDetector, pauseJudge } from "../recognition/turn-detection/level-detector.ts";
 import type { NeuralDetector } from "../recognition/turn-detection/neural-detector.ts";
@@ -43,7 +43,7 @@ export interface ServerParts {
   /** Default: the models of the package. */
   readonly models?: readonly PublicModel[];
   /** Checkpoints that can be loaded; at least those of the models. */
-  readonly checkpoints: readonly Checkpoint[];
+  readonly checkpoints: readonly LoadableCheckpoint[];
   /** Slots of checkpoints that do not share this machine's, by checkpoint. */
   readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
   readonly backend: { readonly name: string; readonly kind: string };

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
 import { voiceWav } from "../api/http/voice-form.ts";
 import { publishedFolder } from "../engines/kokoro/tiny-kokoro.ts";
 import { runAntiphon } from "./run-antiphon.ts";
@@ -55,7 +55,7 @@ describe("antiphon voices", () => {
     const listed = JSON.parse(await output("voices", "list", "--json"));
     assert.deepEqual(
       listed.map((voice: Record<string, unknown>) => [voice.id, voice.owner, voice.key_id]),
-      [...EMBEDDED_CAST.map(({ id }) => [id, "model", null]), [made.id, "key", keyId]],
+      [...EMBEDDED_VOICES.map(({ id }) => [id, "model", null]), [made.id, "key", keyId]],
     );
     assert.match(await refused(2, ...add), /name "Anna" is that of another voice of this key/);
     assert.match(

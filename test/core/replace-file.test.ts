@@ -86,7 +86,7 @@ describe("a file that is written", () => {
       new AbortController().signal,
     );
     await pulled.append(Buffer.from("half"));
-    await pulled.leave();
+    await pulled.close();
     requireUntouched();
     for (const name of names.filter((each) => existsSync(join(folder, each))))
       assert.equal(isLink(name), false, name);

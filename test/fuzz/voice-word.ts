@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { EMBEDDED_CAST } from "../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
 import { checkVoice, chooseVoice } from "../../src/serving/prepare/choose-voice.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
@@ -18,7 +18,7 @@ export const voiceWordFuzz: Fuzzer & Required<Pick<Fuzzer, "make" | "check">> = 
 };
 
 const PIECES = [
-  ...EMBEDDED_CAST.flatMap(({ id, name, aliases }) => [id, name, aliases[0] ?? "x"]),
+  ...EMBEDDED_VOICES.flatMap(({ id, name, aliases }) => [id, name, aliases[0] ?? "x"]),
   ...[
     "+",
     "+",
@@ -50,7 +50,7 @@ const CASTS = [
   { mixes: true, samples: false },
   { mixes: false, samples: true },
   { mixes: true, samples: true },
-].map((takes) => ({ id: "m", speakers: ["0", "1"], voices: EMBEDDED_CAST, takes }));
+].map((takes) => ({ id: "m", speakers: ["0", "1"], voices: EMBEDDED_VOICES, takes }));
 
 async function check(input: Uint8Array): Promise<void> {
   const word = new TextDecoder().decode(input);
@@ -63,7 +63,7 @@ async function check(input: Uint8Array): Promise<void> {
       if (speaker !== undefined) assert.ok(cast.speakers.includes(speaker));
       if (voice === undefined) return;
       const ids = voice.map((part) => ("id" in part ? part.id : ""));
-      assert.ok(ids.every((id) => EMBEDDED_CAST.some((each) => each.id === id)));
+      assert.ok(ids.every((id) => EMBEDDED_VOICES.some((each) => each.id === id)));
       assert.equal(new Set(ids).size, ids.length, "a voice is there twice");
       assert.ok(voice.length === 1 || cast.takes.mixes);
       assert.ok(voice.every(({ weight }) => weight > 0 && weight <= 1));

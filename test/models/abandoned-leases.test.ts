@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
 import { createCatalogue } from "../../src/models/catalogue.ts";
-import { Residency } from "../../src/models/checkpoint-cache.ts";
+import { CheckpointCache } from "../../src/models/checkpoint-cache.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { createMetrics } from "../../src/requests/metrics.ts";
 import { SpeechService } from "../../src/serving/reply/speech-service.ts";
@@ -19,9 +19,9 @@ const ALONE = { queueDepth: 1, keyQueueDepth: 1 } as const;
 test("an abort while a model is loaded leaves no lease, at whichever microtask it falls", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
-    const residency = new Residency(1, new Set());
+    const residency = new CheckpointCache(1, new Set());
     const controller = new AbortController();
-    const holding = released(residency.hold(fakes.make("a", 1), controller.signal));
+    const holding = released(residency.acquire(fakes.make("a", 1), controller.signal));
     await setImmediate();
     await meet(() => fakes.instances[0]?.finishLoad(), controller);
     await holding;
@@ -32,16 +32,16 @@ test("an abort while a model is loaded leaves no lease, at whichever microtask i
 test("an abort while a model is waited for that is loaded leaves no lease, at whichever microtask it falls", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
-    const residency = new Residency(1, new Set());
+    const residency = new CheckpointCache(1, new Set());
     const checkpoint = fakes.make("a", 1);
-    const first = released(residency.hold(checkpoint, never()));
+    const first = released(residency.acquire(checkpoint, never()));
     await setImmediate();
     fakes.instances[0]?.finishLoad();
     await first;
     const controller = new AbortController();
     let holding: Promise<void> | undefined;
     await meet(() => {
-      holding = released(residency.hold(checkpoint, controller.signal));
+      holding = released(residency.acquire(checkpoint, controller.signal));
     }, controller);
     await holding;
     assert.deepEqual(leasesOf(residency), [0]);
@@ -51,19 +51,19 @@ test("an abort while a model is waited for that is loaded leaves no lease, at wh
 test("an abort while room is waited for leaves no lease, at whichever microtask it falls", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
-    const residency = new Residency(1, new Set());
-    const first = released(residency.hold(fakes.make("a", 1), never()));
+    const residency = new CheckpointCache(1, new Set());
+    const first = released(residency.acquire(fakes.make("a", 1), never()));
     await setImmediate();
     fakes.instances[0]?.finishLoad();
     await first;
     const controller = new AbortController();
-    const holding = released(residency.hold(fakes.make("b", 1), controller.signal));
+    const holding = released(residency.acquire(fakes.make("b", 1), controller.signal));
     await setImmediate();
     await meet(() => fakes.instances[0]?.finishClose(), controller);
     fakes.instances[1]?.finishLoad();
     await holding;
     assert.ok(leasesOf(residency).every((leases) => leases === 0));
-    const next = released(residency.hold(fakes.make("c", 1), never()));
+    const next = released(residency.acquire(fakes.make("c", 1), never()));
     for (let turn = 0; turn < 3; turn++) {
       for (const instance of fakes.in("loading")) instance.finishLoad();
       for (const instance of fakes.in("closing")) instance.finishClose();
@@ -129,13 +129,13 @@ async function atEveryTick(attempt: (meet: Meet) => Promise<void>): Promise<void
 }
 
 /** Lets go of what is got, if it is. */
-function released(holding: ReturnType<Residency["hold"]>): Promise<void> {
+function released(holding: ReturnType<CheckpointCache["acquire"]>): Promise<void> {
   return holding.then(
     (hold) => hold.release(),
     () => {},
   );
 }
 
-function leasesOf(residency: Residency): number[] {
+function leasesOf(residency: CheckpointCache): number[] {
   return residency.list().map(({ leases }) => leases);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
-import { type Hold, Residency } from "../../src/models/checkpoint-cache.ts";
+import { CheckpointCache, type CheckpointLease } from "../../src/models/checkpoint-cache.ts";
 import fc from "../properties.ts";
 import { FakeCheckpoints, type Instance } from "./fake-checkpoints.ts";
 
@@ -43,14 +43,14 @@ interface Wish {
   readonly checkpoint: string;
   readonly controller: AbortController;
   state: "waiting" | "held" | "failed" | "aborted" | "released";
-  hold: Hold | null;
+  hold: CheckpointLease | null;
 }
 
 /** A residency with fake checkpoints, and what the test knows of it from the outside. */
 class World {
   readonly #fakes = new FakeCheckpoints();
   readonly #checkpoints = SIZES.map((bytes, index) => this.#fakes.make(`c${index}`, bytes));
-  readonly #residency = new Residency(BUDGET, new Set([PINNED]));
+  readonly #residency = new CheckpointCache(BUDGET, new Set([PINNED]));
   readonly #wishes: Wish[] = [];
   readonly #lastUse = new Map<string, number>();
   readonly #faults: string[] = [];
@@ -118,7 +118,7 @@ class World {
     const controller = new AbortController();
     const wish: Wish = { checkpoint: checkpoint.name, controller, state: "waiting", hold: null };
     this.#wishes.push(wish);
-    this.#residency.hold(checkpoint, controller.signal).then(
+    this.#residency.acquire(checkpoint, controller.signal).then(
       (hold) => {
         wish.hold = hold;
         wish.state = "held";
@@ -171,10 +171,10 @@ function pick<T>(from: readonly T[], which: number): T | undefined {
 test("one that nobody holds leaves after as long as it may stay, unless it is held again or pinned", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const fakes = new FakeCheckpoints();
-  const residency = new Residency(10, new Set(["pinned"]));
+  const residency = new CheckpointCache(10, new Set(["pinned"]));
   const signal = new AbortController().signal;
-  const held = async (name: string): Promise<Hold> => {
-    const holding = residency.hold({ ...fakes.make(name, 1), idleUnloadMs: 1_000 }, signal);
+  const held = async (name: string): Promise<CheckpointLease> => {
+    const holding = residency.acquire({ ...fakes.make(name, 1), idleUnloadMs: 1_000 }, signal);
     for (const instance of fakes.in("loading")) instance.finishLoad();
     await setImmediate();
     for (const instance of fakes.in("loading")) instance.finishLoad();
@@ -203,14 +203,14 @@ test("one that nobody holds leaves after as long as it may stay, unless it is he
 
 test("whoever waits for a checkpoint to be loaded is told for how long, and nobody else", async () => {
   const fakes = new FakeCheckpoints();
-  const residency = new Residency(10, new Set());
+  const residency = new CheckpointCache(10, new Set());
   const checkpoint = fakes.make("a", 1);
   const signal = new AbortController().signal;
-  const both = Promise.all([residency.hold(checkpoint, signal), residency.hold(checkpoint, signal)]);
+  const both = Promise.all([residency.acquire(checkpoint, signal), residency.acquire(checkpoint, signal)]);
   await setImmediate();
   fakes.in("loading")[0]?.finishLoad();
   for (const { loadMs } of await both) assert.ok(loadMs !== null && loadMs >= 0);
-  assert.equal((await residency.hold(checkpoint, signal)).loadMs, null);
+  assert.equal((await residency.acquire(checkpoint, signal)).loadMs, null);
   const closing = residency.close();
   await setImmediate();
   for (const instance of fakes.in("closing")) instance.finishClose();

@@ -6,12 +6,12 @@ import { after, describe, it } from "node:test";
 import {
   DEFAULT_RECOGNISER,
   findRecogniser,
-  type Origin,
-  parseManifest,
-  pullableRecognisers,
+  parseWriterManifest,
+  type RecogniserOrigin,
+  recogniserManifests,
 } from "../../src/models/checkpoint-manifest.ts";
 import { parseHubName } from "../../src/models/download/hub-name.ts";
-import { HUB_WRITERS, hubWriterAt } from "../../src/models/known-hub-models.ts";
+import { KNOWN_WRITERS, knownWriterAt } from "../../src/models/known-hub-models.ts";
 import { manifestOf } from "./download/fixture.ts";
 import { manifestOf as recogniserOf } from "./download/tiny-recogniser.ts";
 
@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const TINY = manifestOf("https://example.org/tiny.gguf");
 const [TINY_FILE] = TINY.files;
-const ORIGIN: Origin = { kind: "hub", repository: "ann/tiny", files: ["tiny"] };
+const ORIGIN: RecogniserOrigin = { kind: "hub", repository: "ann/tiny", files: ["tiny"] };
 
 describe("the manifests of the repository", () => {
   it("have the default recogniser, under its own name and as recogniser", () => {
@@ -36,10 +36,10 @@ describe("the manifests of the repository", () => {
 
 describe("the known models of the hub", () => {
   it("go by names and lie in places of their own, each with its size and memory", () => {
-    const names = HUB_WRITERS.map(({ name }) => name);
+    const names = KNOWN_WRITERS.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
-    for (const { name, repository, path, sizeGb, memoryGb, known } of HUB_WRITERS) {
-      assert.equal(hubWriterAt(repository.toUpperCase(), path)?.name, name);
+    for (const { name, repository, path, sizeGb, memoryGb, known } of KNOWN_WRITERS) {
+      assert.equal(knownWriterAt(repository.toUpperCase(), path)?.name, name);
       assert.deepEqual(parseHubName(`hf:${repository}:${path}`), { repository, file: path });
       assert.ok(memoryGb > sizeGb, name);
       if (known !== undefined) assert.equal(sizeGb, Math.round(known.sizeBytes / 1e8) / 10);
@@ -49,7 +49,7 @@ describe("the known models of the hub", () => {
 
 describe("a manifest", () => {
   it("is read as it is written", () => {
-    assert.deepEqual(parseManifest(JSON.stringify(TINY), "tiny.json"), TINY);
+    assert.deepEqual(parseWriterManifest(JSON.stringify(TINY), "tiny.json"), TINY);
   });
 
   const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
@@ -85,13 +85,13 @@ describe("a manifest", () => {
   ];
   for (const [what, value, says] of wrong) {
     it(`that ${what} is refused by name`, () => {
-      assert.throws(() => parseManifest(JSON.stringify(value), "tiny.json"), says);
+      assert.throws(() => parseWriterManifest(JSON.stringify(value), "tiny.json"), says);
     });
   }
 
   it("that is no JSON is refused by name", () => {
     assert.throws(
-      () => parseManifest("{", "tiny.json"),
+      () => parseWriterManifest("{", "tiny.json"),
       /the manifest tiny\.json is not JSON \(.*\): correct it/,
     );
   });
@@ -99,12 +99,12 @@ describe("a manifest", () => {
   it("must not claim the name of another", () => {
     writeFileSync(join(folder, "a.json"), JSON.stringify(TINY));
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...TINY, name: "other", aliases: ["tiny"] }));
-    assert.throws(() => pullableRecognisers(folder), /two manifests in .* claim the name tiny: rename one/);
+    assert.throws(() => recogniserManifests(folder), /two manifests in .* claim the name tiny: rename one/);
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...recogniserOf(ORIGIN), aliases: ["tiny"] }));
-    assert.throws(() => pullableRecognisers(folder), /two manifests in .* claim the name tiny: rename one/);
+    assert.throws(() => recogniserManifests(folder), /two manifests in .* claim the name tiny: rename one/);
     writeFileSync(join(folder, "b.json"), JSON.stringify(recogniserOf()));
     assert.throws(
-      () => pullableRecognisers(folder),
+      () => recogniserManifests(folder),
       /b\.json is not a checkpoint's: origins must not have fewer/,
     );
   });

@@ -1,6 +1,6 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import type { Checkpoint } from "../../src/models/checkpoint-cache.ts";
-import { EMBEDDED_CAST, EMBEDDED_TAKES, type PublicModel } from "../../src/models/public-models.ts";
+import type { LoadableCheckpoint } from "../../src/models/checkpoint-cache.ts";
+import { EMBEDDED_VOICE_SUPPORT, EMBEDDED_VOICES, type PublicModel } from "../../src/models/public-models.ts";
 import { createToneModel } from "../core/tone-model.ts";
 
 /** One instance of a checkpoint, from the call to `load` until its `close` has finished. */
@@ -19,7 +19,7 @@ export class FakeCheckpoints {
   readonly instances: Instance[] = [];
   onClose = (_instance: Instance): void => {};
 
-  make(name: string, memoryBytes: number): Checkpoint {
+  make(name: string, memoryBytes: number): LoadableCheckpoint {
     return { name, memoryBytes, load: () => this.#load(name, memoryBytes) };
   }
 
@@ -84,8 +84,8 @@ export function publicModel(id: string, checkpoint: string, isResident = false):
       speakers: ["0", "1"],
       isDefault: isResident,
       description: "",
-      voices: EMBEDDED_CAST,
-      takes: EMBEDDED_TAKES,
+      voices: EMBEDDED_VOICES,
+      takes: EMBEDDED_VOICE_SUPPORT,
     },
     checkpoint,
     preset: { name: id },

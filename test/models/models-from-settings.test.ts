@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ModelVoice } from "../../src/core/model-card.ts";
-import { type LocalVoice, offeredModels } from "../../src/models/models-from-settings.ts";
+import { type LocalCheckpointInfo, modelsFromSettings } from "../../src/models/models-from-settings.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
@@ -20,10 +20,10 @@ const CHECKPOINTS = {
 function offered(
   models: object,
   checkpoints: object = CHECKPOINTS,
-  here: ReadonlyMap<string, LocalVoice> = new Map(),
+  here: ReadonlyMap<string, LocalCheckpointInfo> = new Map(),
 ) {
   const env = { ANTIPHON_MODELS: JSON.stringify(models), ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints) };
-  return offeredModels(loadSettings({ env }), here);
+  return modelsFromSettings(loadSettings({ env }), here);
 }
 
 test("without settings the models are those of the repository", () => {

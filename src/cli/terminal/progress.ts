@@ -4,7 +4,7 @@ import {
   type PullEvent,
   type PullObserver,
   type PullProgress,
-  waitingFor,
+  waitingMessage,
 } from "../../models/download/options.ts";
 import { printLine, type Screen } from "./command-io.ts";
 
@@ -62,7 +62,7 @@ async function barOn(stream: Screen): Promise<PullProgress> {
 function lineOf(event: PullEvent): string | null {
   switch (event.kind) {
     case "waiting":
-      return waitingFor(event.checkpoint);
+      return waitingMessage(event.checkpoint);
     case "damaged":
       return `${event.problem}: it is fetched again.`;
     case "source": {

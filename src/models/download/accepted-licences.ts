@@ -30,31 +30,31 @@ const Acceptance = Type.Object({
   accepted_at: Type.String(),
 });
 
-const Book = Type.Object({ accepted: Type.Array(Acceptance) });
+const AcceptedLicences = Type.Object({ accepted: Type.Array(Acceptance) });
 
 /**
  * Has a licence accepted, unless it was in this data directory, and remembers it.
  *
  * @throws PullError when it is not accepted, or the disk fails.
  */
-export async function requireAccepted(
+export async function requireAcceptedLicence(
   question: LicenceQuestion,
   { dataDir, acceptLicence }: HubPullOptions,
 ): Promise<void> {
   const { repository, licence, licenceUrl } = question;
   const path = join(dataDir, "licences.json");
-  const isAccepted = (book: Static<typeof Book>) =>
+  const isAccepted = (book: Static<typeof AcceptedLicences>) =>
     book.accepted.some(
       (one) => one.licence === licence && one.repository.toLowerCase() === repository.toLowerCase(),
     );
-  if (isAccepted(await readBook(path))) return;
+  if (isAccepted(await readAccepted(path))) return;
   if (!(await acceptLicence(question))) {
     throw new PullError(
       `The licence of ${repository} was not accepted (${licence}, ${licenceUrl}): nothing was fetched.`,
     );
   }
   // Somebody may have accepted others while this one was read.
-  const book = await readBook(path);
+  const book = await readAccepted(path);
   if (isAccepted(book)) return;
   const accepted = [...book.accepted, { repository, licence, accepted_at: new Date().toISOString() }];
   await onDisk(path, async () => {
@@ -63,14 +63,14 @@ export async function requireAccepted(
   });
 }
 
-async function readBook(path: string): Promise<Static<typeof Book>> {
+async function readAccepted(path: string): Promise<Static<typeof AcceptedLicences>> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (isAbsent(error)) return '{"accepted":[]}';
     throw asDiskError(error, path);
   });
   try {
     const value: unknown = JSON.parse(text);
-    if (Check(Book, value)) return value;
+    if (Check(AcceptedLicences, value)) return value;
   } catch {
     // Said below.
   }

@@ -10,7 +10,7 @@ import { codeOf, messageOf, PullError, SourceError } from "./pull-error.ts";
 export type OnRetry = (problem: string, delayMs: number) => void;
 
 /** An address, and what a request for it has to carry. */
-export interface Address {
+export interface HttpSource {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -22,23 +22,23 @@ export interface Address {
  * @throws SourceError when the source is given up; PullError when the disk fails; the signal's reason.
  */
 export async function fetchOverHttp(
-  address: Address,
+  address: HttpSource,
   part: PartFile,
   times: PullTimes,
   signal: AbortSignal,
   onRetry: OnRetry,
 ): Promise<void> {
   let maxBytes = part.doneBytes;
-  let fruitless = 0;
+  let failedAttempts = 0;
   let wasReached = false;
   while (!part.isComplete) {
     const failure = await attempt(address, part, times, signal);
     if (failure === null) return;
     wasReached ||= !(failure instanceof UnreachableError);
-    fruitless = part.doneBytes - maxBytes >= times.stallBytes ? 0 : fruitless + 1;
+    failedAttempts = part.doneBytes - maxBytes >= times.stallBytes ? 0 : failedAttempts + 1;
     maxBytes = Math.max(maxBytes, part.doneBytes);
-    const delayMs = delayBefore(fruitless, failure, times);
-    if (delayMs === null || !(failure.isPassing || (wasReached && failure instanceof UnreachableError))) {
+    const delayMs = delayBefore(failedAttempts, failure, times);
+    if (delayMs === null || !(failure.isTransient || (wasReached && failure instanceof UnreachableError))) {
       throw failure;
     }
     onRetry(failure.message, delayMs);
@@ -55,7 +55,7 @@ function delayBefore(fruitless: number, { retryAfterMs }: SourceError, times: Pu
 
 /** One request; `null` when the part is complete. */
 async function attempt(
-  address: Address,
+  address: HttpSource,
   part: PartFile,
   times: PullTimes,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ async function attempt(
     signal.throwIfAborted();
     if (error instanceof SourceError) return error;
     if (error instanceof PullError) throw error;
-    return new SourceError(brokenOff(error), { isPassing: true, cause: error });
+    return new SourceError(brokenConnection(error), { isPassing: true, cause: error });
   }
 }
 
@@ -113,15 +113,15 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
 async function prepareForBody(answer: IncomingMessage, part: PartFile): Promise<void> {
   switch (answer.statusCode) {
     case 200:
-      requireSize(lengthOf(answer), part);
+      requireSize(contentLength(answer), part);
       return part.restart();
     case 206:
-      return continueAt(rangeOf(answer), part);
+      return continueAt(parseContentRange(answer), part);
     case 416:
-      requireSize(rangeOf(answer).total, part);
+      requireSize(parseContentRange(answer).total, part);
       return startAgain("it has nothing to add to what is there", part);
     default:
-      throw refusal(answer);
+      throw statusError(answer);
   }
 }
 
@@ -145,20 +145,22 @@ async function startAgain(problem: string, part: PartFile): Promise<never> {
 
 function requireSize(bytes: number | null, { totalBytes }: PartFile): void {
   if (bytes === null || bytes === totalBytes) return;
-  throw new SourceError(`it has something else there, of ${shown(bytes)} instead of ${shown(totalBytes)}`);
+  throw new SourceError(
+    `it has something else there, of ${formatBytes(bytes)} instead of ${formatBytes(totalBytes)}`,
+  );
 }
 
-function shown(bytes: number): string {
+function formatBytes(bytes: number): string {
   return bytes < 1e6 ? `${bytes} bytes` : `${megabytes(bytes)} (${bytes} bytes)`;
 }
 
-function lengthOf({ headers }: IncomingMessage): number | null {
+function contentLength({ headers }: IncomingMessage): number | null {
   const length = headers["content-length"];
   return length === undefined ? null : Number(length);
 }
 
 /** `bytes 100-199/1000`, `bytes 100-199/*`, `bytes *\/1000`. */
-function rangeOf({ headers }: IncomingMessage): Range {
+function parseContentRange({ headers }: IncomingMessage): Range {
   const [, start, total] =
     /^bytes (?:(\d{1,15})-\d{1,15}|\*)\/(\d{1,15}|\*)$/.exec(headers["content-range"] ?? "") ?? [];
   return {
@@ -168,7 +170,7 @@ function rangeOf({ headers }: IncomingMessage): Range {
 }
 
 /** Bytes that may wait to be written before the sender is held back. */
-const MAX_WAITING_BYTES = 1 << 20;
+const MAX_PENDING_BYTES = 1 << 20;
 
 /**
  * Hands on what a body brings, in order, until it ends or `isEnough`. When it breaks off, all that had come by then is
@@ -190,12 +192,12 @@ async function receive(
       body.once("end", resolve).once("close", resolve).once("error", reject);
       body.on("data", (bytes: Buffer) => {
         waitingBytes += bytes.length;
-        if (waitingBytes > MAX_WAITING_BYTES) body.pause();
+        if (waitingBytes > MAX_PENDING_BYTES) body.pause();
         writing = writing.then(async () => {
           if (!isEnough()) await write(bytes);
           waitingBytes -= bytes.length;
           if (isEnough()) resolve();
-          else if (body.isPaused() && waitingBytes <= MAX_WAITING_BYTES) body.resume();
+          else if (body.isPaused() && waitingBytes <= MAX_PENDING_BYTES) body.resume();
         });
         writing.catch(reject);
       });
@@ -227,33 +229,38 @@ export async function openUrl(
   times: PullTimes,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  let url = checked(address, null);
+  let url = allowedUrl(address, null);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const answer = await ask(url, redirects === 0 ? headers : onlyFor(url, address, headers), times, signal);
+    const answer = await sendRequest(
+      url,
+      redirects === 0 ? headers : headersFor(url, address, headers),
+      times,
+      signal,
+    );
     if (!REDIRECTS.includes(answer.statusCode ?? 0)) return answer;
     answer.destroy();
     const { location } = answer.headers;
     if (location === undefined) throw new SourceError("it redirects without saying where to");
-    url = checked(location, url);
+    url = allowedUrl(location, url);
   }
   throw new SourceError(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
 /** The headers for a host that another one has sent us to. */
-function onlyFor(url: URL, address: string, headers: Readonly<Record<string, string>>) {
+function headersFor(url: URL, address: string, headers: Readonly<Record<string, string>>) {
   if (url.origin === new URL(address).origin) return headers;
   const { authorization: _, ...others } = headers;
   return others;
 }
 
-function checked(address: string, base: URL | null): URL {
+function allowedUrl(address: string, base: URL | null): URL {
   if (!URL.canParse(address, base?.href)) {
     throw new SourceError(
       base === null ? "its address is not a URL" : "it redirects to something that is not a URL",
     );
   }
   const url = new URL(address, base?.href);
-  if (url.protocol === "https:" || (url.protocol === "http:" && isThisMachine(url.hostname))) return url;
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) return url;
   throw new SourceError(
     base === null
       ? `its address begins with ${url.protocol}//, and only https:// is asked`
@@ -261,11 +268,11 @@ function checked(address: string, base: URL | null): URL {
   );
 }
 
-function isThisMachine(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-function ask(
+function sendRequest(
   url: URL,
   headers: Readonly<Record<string, string>>,
   times: PullTimes,
@@ -300,28 +307,29 @@ function ask(
       clearTimeout(timer);
       if (signal.aborted) reject(signal.reason);
       else if (error instanceof SourceError) reject(error);
-      else if (isConnected) reject(new SourceError(brokenOff(error), { isPassing: true, cause: error }));
-      else reject(new UnreachableError(`it cannot be reached (${why(error)})`, { cause: error }));
+      else if (isConnected)
+        reject(new SourceError(brokenConnection(error), { isPassing: true, cause: error }));
+      else reject(new UnreachableError(`it cannot be reached (${errorReason(error)})`, { cause: error }));
     });
     request.end();
   });
 }
 
 /** What is said of a connection that ended in the middle. */
-export function brokenOff(error: unknown): string {
-  return `the connection broke off (${why(error)})`;
+export function brokenConnection(error: unknown): string {
+  return `the connection broke off (${errorReason(error)})`;
 }
 
 /** A failure to connect to every address of a host has the causes inside, and no message of its own. */
-function why(error: unknown): string {
+function errorReason(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return codeOf(error) ?? codeOf(first) ?? messageOf(first);
 }
 
 /** An answer that has nothing of use; the remedy ends the sentence. */
-export function refusal({ statusCode = 0, headers }: IncomingMessage, remedy = ""): SourceError {
+export function statusError({ statusCode = 0, headers }: IncomingMessage, remedy = ""): SourceError {
   const isPassing = statusCode >= 500 || [408, 425, 429].includes(statusCode);
-  const retryAfterMs = isPassing ? waitOf(headers["retry-after"]) : null;
+  const retryAfterMs = isPassing ? parseRetryAfter(headers["retry-after"]) : null;
   return new SourceError(`it answers with status ${statusCode}${remedy}`, {
     isPassing,
     status: statusCode,
@@ -330,7 +338,7 @@ export function refusal({ statusCode = 0, headers }: IncomingMessage, remedy = "
 }
 
 /** `Retry-After`: seconds or a date (RFC 9110, 10.2.3). */
-function waitOf(value: string | undefined): number | null {
+function parseRetryAfter(value: string | undefined): number | null {
   if (value === undefined) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
   const atMs = Date.parse(value);

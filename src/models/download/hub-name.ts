@@ -1,4 +1,4 @@
-import type { StatedFile } from "../installed-checkpoint.ts";
+import type { ExpectedFile } from "../installed-checkpoint.ts";
 import { PullError } from "./pull-error.ts";
 
 /** A GGUF on the hub as a person names it. */
@@ -33,7 +33,7 @@ export function isHubPath(path: string): boolean {
 }
 
 /** The same as a person types it. */
-export function shownHubName({ repository, file }: HubName): string {
+export function formatHubName({ repository, file }: HubName): string {
   return `${HUB_PREFIX}${repository}${file === null ? "" : `:${file}`}`;
 }
 
@@ -43,11 +43,11 @@ const HUB_NAME = /^hf:([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9_][\w.-]{0,95})(?::(.{
 /** What the hub has in a repository. */
 interface Listing {
   readonly repository: string;
-  readonly files: readonly StatedFile[];
+  readonly files: readonly ExpectedFile[];
 }
 
 /** A file of which the hub states all that has to be known. */
-export type ChosenFile = StatedFile & { readonly sha256: string };
+export type ChosenFile = ExpectedFile & { readonly sha256: string };
 
 /** The quantisation that is taken where several are there and none is named. */
 const USUAL = /q4_k_m/i;
@@ -61,14 +61,14 @@ const PROJECTOR = /(^|[/_.-])mmproj/i;
  *
  * @throws PullError that says which there are, or what is wrong with the one.
  */
-export function chooseFile(repository: Listing, wanted: string | null): ChosenFile {
+export function chooseGgufFile(repository: Listing, wanted: string | null): ChosenFile {
   const there = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
   if (there.length === 0) {
     throw new PullError(
       `The repository ${repository.repository} has no GGUF file: choose a repository that has one; their names often end in -GGUF.`,
     );
   }
-  const meant = wanted === null ? usual(there) : named(there, wanted);
+  const meant = wanted === null ? defaultFiles(there) : filesNamed(there, wanted);
   const [file] = meant;
   if (file === undefined || meant.length > 1) {
     const what =
@@ -78,10 +78,10 @@ export function chooseFile(repository: Listing, wanted: string | null): ChosenFi
         `hf:${repository.repository}:${(file ?? there[0]!).path}. There are ${listed(there)}.`,
     );
   }
-  return stated(repository, file);
+  return requireVerifiable(repository, file);
 }
 
-function usual(there: readonly StatedFile[]): readonly StatedFile[] {
+function defaultFiles(there: readonly ExpectedFile[]): readonly ExpectedFile[] {
   if (there.length === 1) return there;
   const whole = there.filter(({ path }) => !SPLIT.test(path));
   if (whole.length === 1) return whole;
@@ -90,14 +90,14 @@ function usual(there: readonly StatedFile[]): readonly StatedFile[] {
 }
 
 /** By its path, else by its name alone, whatever the capitals. */
-function named(there: readonly StatedFile[], wanted: string): readonly StatedFile[] {
+function filesNamed(there: readonly ExpectedFile[], wanted: string): readonly ExpectedFile[] {
   const exact = there.filter(({ path }) => path === wanted);
   if (exact.length > 0) return exact;
   const lower = wanted.toLowerCase();
   return there.filter(({ path }) => [path, fileName(path)].some((name) => name.toLowerCase() === lower));
 }
 
-function stated({ repository }: Listing, { path, sizeBytes, sha256 }: StatedFile): ChosenFile {
+function requireVerifiable({ repository }: Listing, { path, sizeBytes, sha256 }: ExpectedFile): ChosenFile {
   if (SPLIT.test(path)) {
     throw new PullError(
       `The file ${path} of ${repository} is one part of a model that was cut into several files, which cannot be used: ` +
@@ -119,7 +119,7 @@ export function fileName(path: string): string {
 
 const MAX_LISTED = 12;
 
-function listed(files: readonly StatedFile[]): string {
+function listed(files: readonly ExpectedFile[]): string {
   const names = files.map(({ path }) => path).sort();
   const more = names.length - MAX_LISTED;
   return more > 0 ? `${names.slice(0, MAX_LISTED).join(", ")} and ${more} more` : names.join(", ");

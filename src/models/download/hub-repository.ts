@@ -3,14 +3,14 @@ import Type, { type Static, type TSchema } from "typebox";
 import { Check } from "typebox/schema";
 import { stopWith } from "../../core/stop-with.ts";
 import { GIT_SHA1, REPOSITORY, SHA256 } from "../checkpoint-manifest.ts";
-import type { StatedFile } from "../installed-checkpoint.ts";
-import { openUrl, refusal } from "./http-download.ts";
+import type { ExpectedFile } from "../installed-checkpoint.ts";
+import { openUrl, statusError } from "./http-download.ts";
 import { isHubPath } from "./hub-name.ts";
-import type { Fetching } from "./options.ts";
+import type { FetchContext } from "./options.ts";
 import { messageOf, PullError, SourceError } from "./pull-error.ts";
 
 /** With what the hub is asked. */
-type HubRequest = Pick<Fetching, "env" | "times" | "signal">;
+type HubRequest = Pick<FetchContext, "env" | "times" | "signal">;
 
 /** A repository as it is at one commit. */
 export interface HubRepository {
@@ -22,7 +22,7 @@ export interface HubRepository {
   readonly licence: string | null;
   /** Where the licence can be read, if it says so. */
   readonly licenceLink: string | null;
-  readonly files: readonly StatedFile[];
+  readonly files: readonly ExpectedFile[];
 }
 
 /** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
@@ -56,21 +56,21 @@ const MAX_BYTES = 16 * 2 ** 20;
  *
  * @throws PullError, in one sentence with the remedy; the signal's reason.
  */
-export async function lookAtRepository(repository: string, asking: HubRequest): Promise<HubRepository> {
+export async function readHubRepository(repository: string, asking: HubRequest): Promise<HubRepository> {
   const { env, signal } = asking;
   const refuse = (why: string) =>
     new PullError(`${hubHost(env)} does not say what ${repository} is: ${why}.`);
   let text: string;
   try {
     const path = `${repository}/revision/main?blobs=true`;
-    text = await textAt(path, repository, asking);
+    text = await fetchText(path, repository, asking);
   } catch (error) {
     signal.throwIfAborted();
     throw refuse(messageOf(error));
   }
-  const answer = parsedAs(Answer, text);
+  const answer = parseAs(Answer, text);
   if (answer === null) throw refuse("its answer is not that of a model hub; check HF_ENDPOINT");
-  const { license, license_link } = cardOf(answer.cardData);
+  const { license, license_link } = parseCard(answer.cardData);
   return {
     repository: answer.id === undefined || answer.id.includes("..") ? repository : answer.id,
     revision: answer.sha,
@@ -87,7 +87,7 @@ export async function lookAtRepository(repository: string, asking: HubRequest): 
         }
         return lfs
           ? { path: rfilename, sizeBytes: lfs.size, sha256: lfs.sha256 }
-          : inGit(rfilename, size, blobId);
+          : gitFile(rfilename, size, blobId);
       }),
   };
 }
@@ -120,16 +120,16 @@ const Tree = Type.Array(
  */
 export async function withTree(repository: HubRepository, asking: HubRequest): Promise<HubRepository> {
   const path = `${repository.repository}/tree/${repository.revision}?recursive=true`;
-  const text = await textAt(path, repository.repository, asking).catch(() => {
+  const text = await fetchText(path, repository.repository, asking).catch(() => {
     asking.signal.throwIfAborted();
     return "";
   });
-  const stated = new Map<string, StatedFile>();
-  for (const { type, path, oid, size, lfs } of parsedAs(Tree, text) ?? []) {
+  const stated = new Map<string, ExpectedFile>();
+  for (const { type, path, oid, size, lfs } of parseAs(Tree, text) ?? []) {
     if (type !== "file") continue;
     stated.set(
       path,
-      lfs ? { path, sizeBytes: lfs.size, sha256: lfs.oid.replace("sha256:", "") } : inGit(path, size, oid),
+      lfs ? { path, sizeBytes: lfs.size, sha256: lfs.oid.replace("sha256:", "") } : gitFile(path, size, oid),
     );
   }
   const files = repository.files.map((file) => stated.get(file.path) ?? file);
@@ -137,22 +137,22 @@ export async function withTree(repository: HubRepository, asking: HubRequest): P
 }
 
 /** What is stated of a small file. Of one in LFS, the blob would be that of the pointer. */
-function inGit(path: string, size: number | null | undefined, blob: unknown): StatedFile {
+function gitFile(path: string, size: number | null | undefined, blob: unknown): ExpectedFile {
   const isName = typeof blob === "string" && new RegExp(GIT_SHA1).test(blob);
   return { path, sizeBytes: size ?? 0, ...(isName ? { gitSha1: blob } : {}) };
 }
 
 /** Asks the API. What passes, as when the hub has too much to do, is asked again, a few times. */
-async function textAt(path: string, repository: string, asking: HubRequest): Promise<string> {
+async function fetchText(path: string, repository: string, asking: HubRequest): Promise<string> {
   const { times, signal } = asking;
   const access = hubAccess(asking.env);
   for (let tries = 0; ; tries++) {
     try {
-      return await askedOnce(path, repository, access, asking);
+      return await fetchTextOnce(path, repository, access, asking);
     } catch (error) {
       signal.throwIfAborted();
       const delayMs = times.retryDelaysMs[tries];
-      if (!(error instanceof SourceError) || !error.isPassing || delayMs === undefined) throw error;
+      if (!(error instanceof SourceError) || !error.isTransient || delayMs === undefined) throw error;
       const waitMs = Math.max(delayMs, error.retryAfterMs ?? 0);
       if (waitMs > times.maxWaitMs) throw error;
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -160,7 +160,7 @@ async function textAt(path: string, repository: string, asking: HubRequest): Pro
   }
 }
 
-async function askedOnce(
+async function fetchTextOnce(
   path: string,
   repository: string,
   access: HubAccess,
@@ -183,7 +183,7 @@ async function askedOnce(
       );
     }
     if (statusCode === 404) throw new SourceError("it has no such repository; check the name");
-    if (statusCode !== 200) throw refusal(answer, "; try again later");
+    if (statusCode !== 200) throw statusError(answer, "; try again later");
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of answer) {
@@ -200,7 +200,7 @@ async function askedOnce(
   }
 }
 
-function parsedAs<T extends TSchema>(schema: T, text: string): Static<T> | null {
+function parseAs<T extends TSchema>(schema: T, text: string): Static<T> | null {
   try {
     const value: unknown = JSON.parse(text);
     return Check(schema, value) ? (value as Static<T>) : null;
@@ -210,7 +210,7 @@ function parsedAs<T extends TSchema>(schema: T, text: string): Static<T> | null 
 }
 
 /** What the head of a model's README says, which its author wrote by hand. */
-function cardOf(card: unknown): { license: string | null; license_link: string | null } {
+function parseCard(card: unknown): { license: string | null; license_link: string | null } {
   const text = (key: string): string | null => {
     if (typeof card !== "object" || card === null) return null;
     const value: unknown = (card as Record<string, unknown>)[key];

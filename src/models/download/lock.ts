@@ -2,14 +2,14 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stopWith } from "../../core/stop-with.ts";
-import type { CheckpointManifest } from "../checkpoint-manifest.ts";
+import type { WriterManifest } from "../checkpoint-manifest.ts";
 import { checkpointDir } from "../installed-checkpoint.ts";
 import { asDiskError } from "./disk.ts";
 import type { PullTimes } from "./options.ts";
 import { codeOf, PullError } from "./pull-error.ts";
 
 /** The lock of a checkpoint, beside its folder. */
-export function lockPath(manifest: Pick<CheckpointManifest, "name">, dataDir: string): string {
+export function lockPath(manifest: Pick<WriterManifest, "name">, dataDir: string): string {
   return join(dirname(checkpointDir(manifest, dataDir)), `.${manifest.name}.lock`);
 }
 

@@ -38,7 +38,7 @@ export interface NpmRun {
  * @throws SourceError when npm, the registry or the package fails; PullError when the disk does; the signal's reason; what
  * `give` throws.
  */
-export async function readPackage(
+export async function readNpmPackage(
   source: NpmPackage,
   { folder, times, env, signal }: NpmRun,
   wanted: (path: string) => boolean,
@@ -47,13 +47,16 @@ export async function readPackage(
   const name = `${source.package}@${source.version}`;
   const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
   try {
-    const { exitCode, stderr } = await runProgram(["pack", name, "--pack-destination", work, ...QUIETLY], {
-      program: process.platform === "win32" ? "npm.cmd" : "npm",
-      install: "it (it comes with Node.js)",
-      env: { ...env, npm_config_cache: join(work, "cache") },
-      signal,
-      timeoutMs: times.pipTimeoutMs,
-    });
+    const { exitCode, stderr } = await runProgram(
+      ["pack", name, "--pack-destination", work, ...QUIET_FLAGS],
+      {
+        program: process.platform === "win32" ? "npm.cmd" : "npm",
+        install: "it (it comes with Node.js)",
+        env: { ...env, npm_config_cache: join(work, "cache") },
+        signal,
+        timeoutMs: times.pipTimeoutMs,
+      },
+    );
     if (exitCode !== 0) throw new SourceError(`npm failed${lastLine(stderr)}`);
     const archive = (await readdir(work)).find((file) => file.endsWith(".tgz"));
     if (archive === undefined) throw new SourceError("npm said that it was done, but left no package");
@@ -72,7 +75,13 @@ export async function removeNpmLeftovers(folder: string): Promise<void> {
   }
 }
 
-const QUIETLY = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
+const QUIET_FLAGS = [
+  "--ignore-scripts",
+  "--no-audit",
+  "--no-fund",
+  "--no-update-notifier",
+  "--loglevel=error",
+];
 
 async function requireIntegrity(
   path: string,
@@ -148,7 +157,7 @@ export async function readTar(
         padding -= skipped;
         held = held.subarray(skipped);
       } else if (held.length >= BLOCK) {
-        const head = headerIn(held.subarray(0, BLOCK));
+        const head = parseHeader(held.subarray(0, BLOCK));
         held = held.subarray(BLOCK);
         if (head === null) continue;
         path = head.isFile && wanted(head.path) ? head.path : null;
@@ -161,14 +170,14 @@ export async function readTar(
 }
 
 /** What stands ahead of a file; null where a block of zeros ends the archive. */
-function headerIn(
+function parseHeader(
   block: Buffer,
 ): { readonly path: string; readonly size: number; readonly isFile: boolean } | null {
   if (block.every((byte) => byte === 0)) return null;
   const text = (from: number, to: number) => block.toString("utf8", from, to).replace(/\0.*$/s, "");
   const size = text(124, 136).trim();
   const sum = text(148, 156).trim();
-  if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(sum, 8) !== sumOf(block)) {
+  if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(sum, 8) !== checksum(block)) {
     throw new SourceError("what it sent is no archive");
   }
   const prefix = text(257, 262) === "ustar" ? text(345, 500) : "";
@@ -181,7 +190,7 @@ function headerIn(
 }
 
 /** The sum of a header's bytes, its own sum taken for spaces. */
-function sumOf(block: Buffer): number {
+function checksum(block: Buffer): number {
   let sum = 0;
   for (const [at, byte] of block.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;
   return sum;

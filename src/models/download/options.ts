@@ -14,7 +14,7 @@ export interface PullOptions {
 }
 
 /** What files are fetched with. */
-export interface Fetching {
+export interface FetchContext {
   readonly times: PullTimes;
   readonly env: NodeJS.ProcessEnv;
   readonly freeBytes: (dir: string) => Promise<number>;
@@ -25,7 +25,7 @@ export interface Fetching {
 }
 
 /** The same, with what was left out. */
-export function fetchingBy(options: PullOptions): Fetching {
+export function fetchContext(options: PullOptions): FetchContext {
   return {
     times: { ...DEFAULT_TIMES, ...options.times },
     env: options.env ?? process.env,
@@ -49,7 +49,7 @@ export interface PullTimes {
   /** For all that pip does, and the unpacking. */
   readonly pipTimeoutMs: number;
   /** Between two looks at how much of a wheel pip has. */
-  readonly pipLookMs: number;
+  readonly pipPollMs: number;
   /** Between two looks whether another process is done. */
   readonly lockPollMs: number;
   /** After which the lock of a process that no longer renews it counts for nothing; at least 2 s. */
@@ -64,7 +64,7 @@ export const DEFAULT_TIMES: PullTimes = {
   retryDelaysMs: [500, 1_000, 2_000, 4_000],
   maxWaitMs: 60_000,
   pipTimeoutMs: 1_800_000,
-  pipLookMs: 250,
+  pipPollMs: 250,
   lockPollMs: 500,
   lockStaleMs: 10_000,
 };
@@ -107,6 +107,6 @@ export interface PullProgress {
 }
 
 /** Says that another process holds a checkpoint's lock: it fetches it, or merges what was fetched with its adapter. */
-export function waitingFor(checkpoint: string): string {
+export function waitingMessage(checkpoint: string): string {
   return `Another process is installing ${checkpoint}: waiting for it.`;
 }

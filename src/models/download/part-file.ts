@@ -2,7 +2,7 @@ import type { Hash } from "node:crypto";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { openForResume } from "../../core/replace-file.ts";
-import { newHash, type StatedFile } from "../installed-checkpoint.ts";
+import { createFileHash, type ExpectedFile } from "../installed-checkpoint.ts";
 import { onDisk } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
 
@@ -15,7 +15,7 @@ export class PartFile {
   readonly path: string;
   /** Bytes that the finished file has. */
   readonly totalBytes: number;
-  readonly #file: Omit<StatedFile, "path">;
+  readonly #file: Omit<ExpectedFile, "path">;
   readonly #handle: FileHandle;
   readonly #onProgress: (doneBytes: number) => void;
   #hash: Hash;
@@ -25,12 +25,12 @@ export class PartFile {
   private constructor(
     handle: FileHandle,
     path: string,
-    file: Omit<StatedFile, "path">,
+    file: Omit<ExpectedFile, "path">,
     onProgress: (n: number) => void,
   ) {
     this.#handle = handle;
     this.#file = file;
-    this.#hash = newHash(file);
+    this.#hash = createFileHash(file);
     this.path = path;
     this.totalBytes = file.sizeBytes;
     this.#onProgress = onProgress;
@@ -39,7 +39,7 @@ export class PartFile {
   /** Opens the part of the file at `target`, and hashes what is there, as is stated. */
   static async open(
     target: string,
-    file: Omit<StatedFile, "path">,
+    file: Omit<ExpectedFile, "path">,
     signal: AbortSignal,
     onProgress: (doneBytes: number) => void = () => {},
   ): Promise<PartFile> {
@@ -47,10 +47,10 @@ export class PartFile {
     const handle = await onDisk(path, () => openForResume(path));
     const part = new PartFile(handle, path, file, onProgress);
     try {
-      await part.#readWhatIsThere(signal);
+      await part.#readExisting(signal);
       return part;
     } catch (error) {
-      await part.leave();
+      await part.close();
       throw error;
     }
   }
@@ -90,7 +90,7 @@ export class PartFile {
   async restart(): Promise<void> {
     if (this.#doneBytes === 0) return;
     await onDisk(this.path, () => this.#handle.truncate(0));
-    this.#hash = newHash(this.#file);
+    this.#hash = createFileHash(this.#file);
     this.#doneBytes = 0;
     this.#onProgress(0);
   }
@@ -98,13 +98,13 @@ export class PartFile {
   /** Puts the finished file in its place in one step; it is on the disk, not only on its way there, before it is seen. */
   async place(target: string): Promise<void> {
     await onDisk(this.path, () => this.#handle.sync());
-    await this.leave();
+    await this.close();
     await onDisk(target, () => rename(this.path, target));
     await syncFolder(dirname(target));
   }
 
   /** Closes it; what is there stays for another time, unless it is nothing. */
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await this.#handle.close();
@@ -114,11 +114,11 @@ export class PartFile {
   /** Closes and removes it. */
   async discard(): Promise<void> {
     this.#doneBytes = 0;
-    if (this.#isOpen) return this.leave();
+    if (this.#isOpen) return this.close();
     await rm(this.path, { force: true });
   }
 
-  async #readWhatIsThere(signal: AbortSignal): Promise<void> {
+  async #readExisting(signal: AbortSignal): Promise<void> {
     const buffer = Buffer.allocUnsafe(1 << 20);
     const { size } = await this.#handle.stat();
     if (size > this.totalBytes) return onDisk(this.path, () => this.#handle.truncate(0));
@@ -133,7 +133,7 @@ export class PartFile {
 }
 
 /** Bytes that an earlier pull has left of the file at `target`. */
-export async function sizeOfPart(target: string): Promise<number> {
+export async function partBytes(target: string): Promise<number> {
   return stat(`${target}.part`).then(
     ({ size }) => size,
     () => 0,

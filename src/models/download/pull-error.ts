@@ -7,7 +7,7 @@ export class PullError extends Error {
 export class SourceError extends Error {
   override readonly name = "SourceError";
   /** Whether the same source may do better in a moment. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   /** When it asked to be tried again, in milliseconds from now; `null` where it did not say. */
   readonly retryAfterMs: number | null;
   /** The status that it answered with, where that was the trouble. */
@@ -19,7 +19,7 @@ export class SourceError extends Error {
   ) {
     super(message, options);
     this.status = options.status ?? null;
-    this.isPassing = options.isPassing ?? false;
+    this.isTransient = options.isPassing ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }

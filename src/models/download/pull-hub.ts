@@ -1,16 +1,16 @@
-import { type CheckpointManifest, hubSourceOf } from "../checkpoint-manifest.ts";
-import { fixManifest, forgetEmpty, ownManifests } from "../installation-records.ts";
-import { findHubWriter, hubWriterAt, hubWriterOf } from "../known-hub-models.ts";
-import { type HubPullOptions, requireAccepted } from "./accepted-licences.ts";
-import { type ChosenFile, chooseFile, fileName, type HubName } from "./hub-name.ts";
-import { HUB, type HubRepository, lookAtRepository } from "./hub-repository.ts";
-import { type Fetching, fetchingBy } from "./options.ts";
-import { type Outcome, pullCheckpoint } from "./pull.ts";
+import { hubSourceOf, type WriterManifest } from "../checkpoint-manifest.ts";
+import { pinManifest, readLocalManifests, removeIfEmpty } from "../installation-records.ts";
+import { findKnownWriter, knownWriterAt, knownWriterOf } from "../known-hub-models.ts";
+import { type HubPullOptions, requireAcceptedLicence } from "./accepted-licences.ts";
+import { type ChosenFile, chooseGgufFile, fileName, type HubName } from "./hub-name.ts";
+import { HUB, type HubRepository, readHubRepository } from "./hub-repository.ts";
+import { type FetchContext, fetchContext } from "./options.ts";
+import { type PullOutcome, pullCheckpoint } from "./pull.ts";
 import { PullError } from "./pull-error.ts";
 
 export interface HubPulled {
-  readonly manifest: CheckpointManifest;
-  readonly outcome: Outcome;
+  readonly manifest: WriterManifest;
+  readonly outcome: PullOutcome;
 }
 
 /**
@@ -21,24 +21,25 @@ export interface HubPulled {
  */
 export async function pullFromHub(name: HubName, options: HubPullOptions): Promise<HubPulled> {
   const { dataDir } = options;
-  const manifest = (await begunManifest(name, dataDir)) ?? (await statedManifest(name, fetchingBy(options)));
+  const manifest =
+    (await findPinnedManifest(name, dataDir)) ?? (await fetchManifest(name, fetchContext(options)));
   const { repository } = hubSourceOf(manifest)!;
   const { path: file, sizeBytes } = manifest.files[0]!;
   const { licence, licenceUrl } = manifest;
-  await requireAccepted({ repository, licence, licenceUrl, file, sizeBytes }, options);
-  const fixed = await fixManifest(manifest, dataDir);
+  await requireAcceptedLicence({ repository, licence, licenceUrl, file, sizeBytes }, options);
+  const fixed = await pinManifest(manifest, dataDir);
   requireSame(manifest, fixed);
   try {
     return { manifest: fixed, outcome: await pullCheckpoint(fixed, options) };
   } catch (error) {
-    await forgetEmpty(fixed, dataDir);
+    await removeIfEmpty(fixed, dataDir);
     throw error;
   }
 }
 
 /** What an earlier pull of that name fixed, where it cannot mean anything else. */
-async function begunManifest(name: HubName, dataDir: string): Promise<CheckpointManifest | null> {
-  const found = (await ownManifests(dataDir)).flatMap(({ manifest }) => {
+async function findPinnedManifest(name: HubName, dataDir: string): Promise<WriterManifest | null> {
+  const found = (await readLocalManifests(dataDir)).flatMap(({ manifest }) => {
     const source = manifest === null ? null : hubSourceOf(manifest);
     if (manifest === null || source === null) return [];
     const isIt = source.repository.toLowerCase() === name.repository.toLowerCase();
@@ -48,18 +49,15 @@ async function begunManifest(name: HubName, dataDir: string): Promise<Checkpoint
   return found.length === 1 ? found[0]! : null;
 }
 
-async function statedManifest(
-  { repository, file }: HubName,
-  fetching: Fetching,
-): Promise<CheckpointManifest> {
-  const seen = await lookAtRepository(repository, fetching);
-  const manifest = hubManifest(seen, chooseFile(seen, file));
-  requireKnown(manifest);
+async function fetchManifest({ repository, file }: HubName, fetching: FetchContext): Promise<WriterManifest> {
+  const seen = await readHubRepository(repository, fetching);
+  const manifest = hubManifest(seen, chooseGgufFile(seen, file));
+  requireKnownDigest(manifest);
   return manifest;
 }
 
 /** Two files may come to one name, as where capitals are all that tells them apart. */
-function requireSame(wanted: CheckpointManifest, fixed: CheckpointManifest): void {
+function requireSame(wanted: WriterManifest, fixed: WriterManifest): void {
   const [one, other] = [hubSourceOf(wanted), hubSourceOf(fixed)];
   if (one?.repository === other?.repository && one?.path === other?.path) return;
   throw new PullError(
@@ -71,19 +69,19 @@ function requireSame(wanted: CheckpointManifest, fixed: CheckpointManifest): voi
 const NO_LICENCE = "not stated";
 
 /** A file of the hub, as of a commit, as a checkpoint that writes. */
-export function hubManifest(repository: HubRepository, file: ChosenFile): CheckpointManifest {
-  const known = hubWriterAt(repository.repository, file.path);
+export function hubManifest(repository: HubRepository, file: ChosenFile): WriterManifest {
+  const known = knownWriterAt(repository.repository, file.path);
   return {
-    name: known?.name ?? unclaimed(checkpointName(repository.repository, file.path)),
+    name: known?.name ?? unreservedName(checkpointName(repository.repository, file.path)),
     aliases: [],
     kind: "writer",
     displayName: known?.displayName ?? fileName(file.path).replace(/\.gguf$/i, ""),
-    licence: spelt(repository.licence),
+    licence: spdxLicence(repository.licence),
     licenceUrl: repository.licenceLink ?? `${HUB}/${repository.repository}`,
     attribution: `${fileName(file.path)} of ${repository.repository} on the model hub.`,
     files: [
       {
-        path: safe(fileName(file.path)),
+        path: safeName(fileName(file.path)),
         sizeBytes: file.sizeBytes,
         sha256: file.sha256,
         sources: [
@@ -104,8 +102,8 @@ export function hubManifest(repository: HubRepository, file: ChosenFile): Checkp
  *
  * @throws PullError
  */
-export function requireKnown(manifest: CheckpointManifest): void {
-  const known = hubWriterOf(manifest)?.known;
+export function requireKnownDigest(manifest: WriterManifest): void {
+  const known = knownWriterOf(manifest)?.known;
   const { sizeBytes, sha256 } = manifest.files[0]!;
   if (known === undefined || !hubSourceOf(manifest)?.revision.startsWith(known.revision)) return;
   const [first, last] = known.sha256;
@@ -123,16 +121,16 @@ function checkpointName(repository: string, path: string): string {
   const file = fileName(path)
     .toLowerCase()
     .replace(/\.gguf$/, "");
-  return safe([owner, ...(file.startsWith(model) ? [] : [model]), file].join("."));
+  return safeName([owner, ...(file.startsWith(model) ? [] : [model]), file].join("."));
 }
 
 /** No repository may take the name of a model of our list. */
-function unclaimed(name: string): string {
-  return findHubWriter(name) === undefined ? name : `hub.${name}`;
+function unreservedName(name: string): string {
+  return findKnownWriter(name) === undefined ? name : `hub.${name}`;
 }
 
 /** A folder's or a file's name, as long as any disk takes. */
-function safe(name: string): string {
+function safeName(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
   return plain.slice(-MAX_NAME_CHARS).replace(/^[^A-Za-z0-9]+/, "") || "model";
 }
@@ -140,7 +138,7 @@ function safe(name: string): string {
 const MAX_NAME_CHARS = 160;
 
 /** The hub writes identifiers small. */
-export function spelt(licence: string | null): string {
+export function spdxLicence(licence: string | null): string {
   if (licence === null) return NO_LICENCE;
   return SPDX.find((identifier) => identifier.toLowerCase() === licence.toLowerCase()) ?? licence;
 }

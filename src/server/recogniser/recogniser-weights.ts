@@ -2,7 +2,7 @@ import {
   DEFAULT_RECOGNISER,
   findRecogniser,
   namesOf,
-  pullableRecognisers,
+  recogniserManifests,
 } from "../../models/checkpoint-manifest.ts";
 import { messageOf } from "../../models/download/pull-error.ts";
 import { type Conversion, pullRecogniser, UnfitWeightsError } from "../../models/download/pull-recogniser.ts";
@@ -41,7 +41,7 @@ export async function recogniserWeights(options: WeightsPull): Promise<Recognise
 }
 
 function unknown(checkpoint: string): string {
-  const names = pullableRecognisers().flatMap(namesOf).join(", ");
+  const names = recogniserManifests().flatMap(namesOf).join(", ");
   return `There is no recogniser ${JSON.stringify(checkpoint)}: set recogniser.checkpoint to one of ${names}.`;
 }
 

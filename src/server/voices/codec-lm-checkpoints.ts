@@ -8,11 +8,11 @@ import type { Checkpoint, Checkpoint as CodecLm } from "../../engines/codec-lm/c
 import { estimateMemory, requireCheckpointMemory } from "../../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../../engines/codec-lm/speech/model.ts";
 import type { LabelVoice } from "../../engines/codec-lm/speech/voices.ts";
-import { installedFolder } from "../../models/installation-records.ts";
+import { installedCodecLmDir } from "../../models/installation-records.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "../../models/known-hub-models.ts";
 import { KOKORO_CHECKPOINT } from "../../models/kokoro-voices.ts";
-import type { LocalVoice } from "../../models/models-from-settings.ts";
-import { labelCast } from "../../models/public-models.ts";
+import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
+import { speakerVoices } from "../../models/public-models.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../../settings/settings-error.ts";
@@ -128,7 +128,7 @@ async function opened(
 }
 
 async function folderOf(name: string, path: string | undefined, { dataDir, models }: Given): Promise<string> {
-  const folder = path ?? (await installedFolder(dataDir, name));
+  const folder = path ?? (await installedCodecLmDir(dataDir, name));
   if (folder !== null) return folder;
   if (findCodecLm(name) === undefined) throw withoutFolder(name);
   const [id] = Object.entries(models).find(([, { checkpoint }]) => checkpoint === name) ?? [];
@@ -199,8 +199,8 @@ export async function codecLmVoices(
  * Describes a checkpoint's voices for a model card.
  * @param name as in the settings
  */
-export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
-  const voices = [...labelCast(), ...(kind === null ? [] : [...kind.speakers.keys()].map(presetVoice))];
+export function localVoice(name: string, kind: CodecLmKind): LocalCheckpointInfo {
+  const voices = [...speakerVoices(), ...(kind === null ? [] : [...kind.speakers.keys()].map(presetVoice))];
   const takes = { mixes: false, samples: kind === null || kind.kind === "base" };
   if (kind === null) {
     return {

@@ -1,7 +1,7 @@
 import type { Lexicon } from "../../core/script.ts";
 import type { EmbeddedPrecision } from "../../engines/embedded/network.ts";
 import { unusedKnobs } from "../../engines/embedded/preset.ts";
-import type { Checkpoint } from "../../models/checkpoint-cache.ts";
+import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
 import { loadTextTables } from "../../text/tables/text-tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../../workers/worker-pool.ts";
@@ -38,7 +38,7 @@ export async function openEmbeddedVoice(
 }
 
 /** The embedded voice, with its state once loaded. */
-export interface EmbeddedCheckpoint extends Checkpoint {
+export interface EmbeddedCheckpoint extends LoadableCheckpoint {
   /** Whether a thread can speak or is starting. True until loaded. */
   canSpeak(): boolean;
   /** Number of ready threads; 0 until loaded. */

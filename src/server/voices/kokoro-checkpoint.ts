@@ -8,17 +8,17 @@ import type { KokoroOptions } from "../../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../../engines/kokoro/voices.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoint-manifest.ts";
-import { voiceCheckpointRecord } from "../../models/download/pull-voice.ts";
+import { voiceRecord } from "../../models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
 import {
-  KOKORO_CAST,
   KOKORO_CHECKPOINT,
-  KOKORO_LABELS,
-  KOKORO_STARTS,
-  KOKORO_TAKES,
-  measuredFirst,
+  KOKORO_SPEAKER_VOICES,
+  KOKORO_STARTING_VOICES,
+  KOKORO_VOICE_SUPPORT,
+  KOKORO_VOICES,
+  voicesMeasuredFirst,
 } from "../../models/kokoro-voices.ts";
-import type { LocalVoice } from "../../models/models-from-settings.ts";
+import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
@@ -92,13 +92,13 @@ export async function kokoroCheckpoint(
       // The engine has some ninety modules; servers without Kokoro do not load them.
       const { prepareKokoro } = await import("./kokoro-preparation.ts");
       const { measureRemaining } = await import("./kokoro-preparation.ts");
-      await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
+      await prepareKokoro(folder, new AbortController().signal, { voices: voicesMeasuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {
         folder,
         voiceDir,
         labels,
-        starts: KOKORO_STARTS,
+        starts: KOKORO_STARTING_VOICES,
         tables: await loadTextTables(voiceDir),
         words,
       };
@@ -136,7 +136,7 @@ async function folderOf(path: string | undefined, { dataDir }: Given, model?: st
   }
   const manifest = findVoiceCheckpoint(KOKORO_CHECKPOINT);
   if (manifest === undefined) throw new Error(`the package has no manifest of ${KOKORO_CHECKPOINT}`);
-  const { state } = await inspectCheckpoint(voiceCheckpointRecord(manifest), dataDir);
+  const { state } = await inspectCheckpoint(voiceRecord(manifest), dataDir);
   if (state === "installed") return checkpointDir(manifest, dataDir);
   throw wrongSetting(
     model === undefined ? `checkpoints.${KOKORO_CHECKPOINT}` : `models.${model}.checkpoint`,
@@ -160,7 +160,7 @@ function labelsOf(
   { voices = {} }: Partial<CodecLmSettings>,
   setting: string,
 ): Readonly<Record<string, string>> {
-  const labels: Record<string, string> = { ...KOKORO_LABELS };
+  const labels: Record<string, string> = { ...KOKORO_SPEAKER_VOICES };
   for (const [label, voice] of Object.entries(voices)) {
     requireSpeaker(label, setting);
     if (!("preset" in voice)) {
@@ -169,8 +169,8 @@ function labelsOf(
         "has a clip, which is for codec language models: name a voice as preset (a recording is followed as a request's voice, or from the setting voices)",
       );
     }
-    if (!KOKORO_CAST.some(({ id }) => id === voice.preset)) {
-      const ids = KOKORO_CAST.map(({ id }) => id).join(", ");
+    if (!KOKORO_VOICES.some(({ id }) => id === voice.preset)) {
+      const ids = KOKORO_VOICES.map(({ id }) => id).join(", ");
       throw wrongSetting(`${setting}.voices.${label}.preset`, `is "${voice.preset}": name one of ${ids}`);
     }
     labels[label] = voice.preset;
@@ -178,12 +178,12 @@ function labelsOf(
   return labels;
 }
 
-function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
+function voiceWith(labels: Readonly<Record<string, string>>): LocalCheckpointInfo {
   const shown = Object.entries(labels).map(([label, id]) => `${label} is ${id}`);
   return {
-    voices: KOKORO_CAST,
+    voices: KOKORO_VOICES,
     labels,
-    takes: KOKORO_TAKES,
+    takes: KOKORO_VOICE_SUPPORT,
     description:
       `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
       `processor time for each second of speech. As speakers, ${shown.join(" and ")}. In pitch, pace, pauses and level ` +

@@ -1,14 +1,14 @@
 import type { CheckpointSlotOptions } from "../../limits/checkpoint-slots.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
-import type { Checkpoint } from "../../models/checkpoint-cache.ts";
-import type { LocalVoice } from "../../models/models-from-settings.ts";
+import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
+import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
 import type { WorkerPool } from "../../workers/worker-pool.ts";
 
 /** A local checkpoint other than the embedded voice, with its own threads and slots. */
-export interface LocalCheckpoint extends Checkpoint {
+export interface LocalCheckpoint extends LoadableCheckpoint {
   /** Kind, as in `GET /v1/info`. */
   readonly kind: "codec-lm" | "kokoro";
   /** Maximum concurrent utterances. */
@@ -16,7 +16,7 @@ export interface LocalCheckpoint extends Checkpoint {
   /** Cost of a slot, if known. */
   readonly price?: SlotPrice;
   /** Voices and description for model cards. */
-  readonly voice: LocalVoice;
+  readonly voice: LocalCheckpointInfo;
   /** Its threads while it is loaded. */
   pool(): WorkerPool | null;
 }
@@ -44,7 +44,7 @@ export function inThreads(start: () => Promise<WorkerPool>): Pick<LocalCheckpoin
 export function idleUnloadOf(
   { resident, idleUnloadS = 0 }: Partial<CodecLmSettings>,
   setting: string,
-): Pick<Checkpoint, "idleUnloadMs"> {
+): Pick<LoadableCheckpoint, "idleUnloadMs"> {
   if (idleUnloadS === 0) return {};
   if (resident === false) return { idleUnloadMs: 1_000 * idleUnloadS };
   throw wrongSetting(

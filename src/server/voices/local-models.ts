@@ -1,6 +1,6 @@
 import type { Lexicon } from "../../core/script.ts";
 import { KOKORO_CHECKPOINT } from "../../models/kokoro-voices.ts";
-import { offeredModels } from "../../models/models-from-settings.ts";
+import { modelsFromSettings } from "../../models/models-from-settings.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { PoolEvent } from "../../workers/worker-pool.ts";
@@ -32,6 +32,6 @@ export async function localModels(
   });
   const codecLms = await codecLmCheckpoints(settings, onEvent === undefined ? {} : { onEvent });
   const local = [...codecLms, ...(kokoro === null ? [] : [kokoro])];
-  const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+  const models = modelsFromSettings(settings, new Map(local.map(({ name, voice }) => [name, voice])));
   return { local, models: withVoiceManners(models, settings) };
 }

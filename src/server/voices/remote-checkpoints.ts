@@ -2,7 +2,7 @@ import { nameProblem } from "../../contract/voice-form.ts";
 import type { ModelVoice } from "../../core/model-card.ts";
 import type { EndpointEvent, RemoteOptions } from "../../engines/remote/dialect.ts";
 import { cacheVoices, listVoices } from "../../engines/remote/list-voices.ts";
-import type { Checkpoint } from "../../models/checkpoint-cache.ts";
+import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
 import type { Environment } from "../../settings/environment.ts";
 import type { Settings } from "../../settings/schema.ts";
@@ -10,7 +10,7 @@ import { wrongSetting } from "../../settings/settings-error.ts";
 import { readSecret, SecretError } from "../secret.ts";
 
 /** A checkpoint on another server. */
-export interface RemoteCheckpoint extends Checkpoint {
+export interface RemoteCheckpoint extends LoadableCheckpoint {
   /** Maximum concurrent utterances. */
   readonly maxConcurrent: number;
   /** The voices it reports, if known. Never rejects. */

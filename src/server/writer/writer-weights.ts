@@ -1,16 +1,16 @@
-import type { CheckpointManifest } from "../../models/checkpoint-manifest.ts";
+import type { WriterManifest } from "../../models/checkpoint-manifest.ts";
 import { pullCheckpoint } from "../../models/download/pull.ts";
 import { messageOf } from "../../models/download/pull-error.ts";
-import { ownManifest } from "../../models/installation-records.ts";
+import { readLocalManifest } from "../../models/installation-records.ts";
 import { checkpointFile, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
-import { findHubWriter } from "../../models/known-hub-models.ts";
+import { findKnownWriter } from "../../models/known-hub-models.ts";
 import type { WeightsPull } from "../weights-pull.ts";
 
 export interface WriterWeights {
   /** Absolute path of the GGUF file, which may be missing or damaged. */
   readonly path: string;
   /** `null` for an unknown file. */
-  readonly manifest: CheckpointManifest | null;
+  readonly manifest: WriterManifest | null;
   /** One sentence with the remedy; `null` when the file is there. */
   readonly problem: string | null;
 }
@@ -21,7 +21,7 @@ export async function pullWriter(
 ): Promise<WriterWeights> {
   const { dataDir, checkpoint, pull, signal } = options;
   let path = "";
-  let manifest: CheckpointManifest | null = null;
+  let manifest: WriterManifest | null = null;
   try {
     manifest = await pulledBefore(checkpoint, dataDir);
     path = checkpointFile(manifest, dataDir);
@@ -36,15 +36,15 @@ export async function pullWriter(
 }
 
 /** @throws Error with the remedy */
-async function pulledBefore(name: string, dataDir: string): Promise<CheckpointManifest> {
-  const own = await ownManifest(name, dataDir);
+async function pulledBefore(name: string, dataDir: string): Promise<WriterManifest> {
+  const own = await readLocalManifest(name, dataDir);
   if (own?.manifest) return own.manifest;
   if (own !== null) throw new Error(own.problem ?? "");
   throw new Error(`The checkpoint ${name} of writer.checkpoint is not installed: ${checkpointRemedy(name)}.`);
 }
 
 /** Returns what to do about a checkpoint whose weights are missing. */
-export function checkpointRemedy(name: string, isKnown = findHubWriter(name) !== undefined): string {
+export function checkpointRemedy(name: string, isKnown = findKnownWriter(name) !== undefined): string {
   return isKnown
     ? `run antiphon models pull ${name}`
     : "set writer.checkpoint to one that antiphon models list shows, or leave it out for small talk";

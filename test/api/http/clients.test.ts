@@ -4,7 +4,7 @@ import { OpenAI } from "openai";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
 import { spokenText, type TextPiece } from "../../../src/core/marked-text.ts";
 import type { Script } from "../../../src/core/script.ts";
-import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../../src/models/public-models.ts";
 import { decode } from "../../audio/encode/decoders.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../../recognition/scripted-recogniser.ts";
@@ -77,7 +77,7 @@ describe("Open WebUI", () => {
   test("finds voices and models to choose from, for which it asks without a key", async () => {
     const { voices } = await (await server.get("/v1/audio/voices", {})).json();
     const choice = Object.fromEntries(voices.map(({ id, name }: { id: string; name: string }) => [id, name]));
-    assert.equal(Object.keys(choice).length, OPENAI_VOICES.length + EMBEDDED_CAST.length);
+    assert.equal(Object.keys(choice).length, OPENAI_VOICES.length + EMBEDDED_VOICES.length);
     assert.equal(choice.nova, "Nova");
     const { models } = await (await server.get("/v1/audio/models", {})).json();
     assert.equal(models[0].id, "svc-beta-v0.3");

@@ -1,4 +1,4 @@
-import { offeredModels } from "../../../src/models/models-from-settings.ts";
+import { modelsFromSettings } from "../../../src/models/models-from-settings.ts";
 import { codecLmCheckpoints } from "../../../src/server/voices/codec-lm-checkpoints.ts";
 import type { LocalCheckpoint } from "../../../src/server/voices/local-checkpoint.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
@@ -23,7 +23,7 @@ export async function startCodecLmServer(
   const local = await codecLmCheckpoints(settings);
   const server = await startTestServer({
     ...options,
-    models: offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice]))),
+    models: modelsFromSettings(settings, new Map(local.map(({ name, voice }) => [name, voice]))),
     checkpoints: local,
     checkpointSlots: new Map(
       local.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }]),

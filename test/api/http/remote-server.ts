@@ -1,4 +1,4 @@
-import { offeredModels } from "../../../src/models/models-from-settings.ts";
+import { modelsFromSettings } from "../../../src/models/models-from-settings.ts";
 import { remoteCheckpoints } from "../../../src/server/voices/remote-checkpoints.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
@@ -22,7 +22,7 @@ export function startRemoteServer(
   const remotes = remoteCheckpoints(settings, { env });
   return startTestServer({
     ...options,
-    models: offeredModels(settings),
+    models: modelsFromSettings(settings),
     checkpoints: remotes,
     remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
     checkpointSlots: new Map(

@@ -6,7 +6,7 @@ import type { Recogniser } from "../../../src/core/recogniser.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
 import type { Writer } from "../../../src/core/writer.ts";
 import type { CheckpointSlotOptions } from "../../../src/limits/checkpoint-slots.ts";
-import type { Checkpoint } from "../../../src/models/checkpoint-cache.ts";
+import type { LoadableCheckpoint } from "../../../src/models/checkpoint-cache.ts";
 import type { PublicModel } from "../../../src/models/public-models.ts";
 import type { NeuralDetector } from "../../../src/recognition/turn-detection/neural-detector.ts";
 import { type RunningServer, type ServerParts, startServer } from "../../../src/server/start-server.ts";
@@ -42,7 +42,7 @@ export interface TestServerOptions {
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
   /** Beside the tones, or in their place where one has their name, heart. */
-  readonly checkpoints?: readonly Checkpoint[];
+  readonly checkpoints?: readonly LoadableCheckpoint[];
   readonly models?: readonly PublicModel[];
   readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
   readonly writer?: Writer;
@@ -69,7 +69,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     ...(buckets === undefined ? {} : { buckets }),
   });
   const { key, record } = await tenancy.createKey({ label: "test", rpm, burst });
-  const heart: Checkpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
+  const heart: LoadableCheckpoint = { name: "heart", memoryBytes: 1, load: () => createToneModel(tone) };
   const server = await startServer({
     settings,
     tenancy,

@@ -1,9 +1,9 @@
 import type { Script } from "../../../src/core/script.ts";
-import type { Checkpoint } from "../../../src/models/checkpoint-cache.ts";
+import type { LoadableCheckpoint } from "../../../src/models/checkpoint-cache.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 
 /** Tones in the embedded voice's place. @param scripts gets all that they are asked to speak */
-export function toldTones(scripts: Script[]): Checkpoint {
+export function toldTones(scripts: Script[]): LoadableCheckpoint {
   return {
     name: "heart",
     memoryBytes: 1,

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import pino from "pino";
 import { RecogniserError } from "../../../src/core/recogniser.ts";
 import type { Script } from "../../../src/core/script.ts";
-import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../../src/models/public-models.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 import { mixture, noise } from "../../engines/following/analysis/signals.ts";
 import { syntheticVoice } from "../../engines/following/analysis/synthetic-voice.ts";
@@ -167,7 +167,7 @@ describe("a voice of one's own", () => {
     const { data } = await (await server.get(VOICES, {})).json();
     assert.deepEqual(
       data.map((voice: { id: string }) => voice.id),
-      EMBEDDED_CAST.map(({ id }) => id),
+      EMBEDDED_VOICES.map(({ id }) => id),
       "who shows no key sees none",
     );
     assert.equal((await addVoice(server, {}, key)).status, 200, "names are each key's own");

@@ -4,7 +4,7 @@ import type { RunQueued } from "../../../src/core/run-queued.ts";
 import { AdaptedNetworks } from "../../../src/engines/embedded/adapter.ts";
 import { openNetwork } from "../../../src/engines/embedded/network.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
-import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../../src/models/public-models.ts";
 import { VOICE_DIR } from "./voice.ts";
 
 const people = (inTurn: RunQueued = (run) => run()) =>
@@ -16,7 +16,7 @@ describe("The people of the voice", () => {
   test("are those of the cast", () => {
     assert.deepEqual(
       [...createVoices().keys()],
-      EMBEDDED_CAST.map(({ id }) => id),
+      EMBEDDED_VOICES.map(({ id }) => id),
     );
   });
 

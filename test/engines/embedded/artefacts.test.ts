@@ -6,7 +6,7 @@ import { loudestIn, THUMP_DB } from "../../../bench/sound/thumps.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import type { Clip, Turn } from "../../../src/core/conversation.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
-import { EMBEDDED_CAST } from "../../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../../src/models/public-models.ts";
 import { speakAll } from "../../core/scripts.ts";
 import { noise } from "../following/analysis/signals.ts";
 import { syntheticVoice } from "../following/analysis/synthetic-voice.ts";
@@ -32,7 +32,7 @@ const HISSING = [
 ];
 
 /** The embedded voice's people who are not the voice as it was trained. */
-const DERIVED = EMBEDDED_CAST.slice(1).map(({ id }) => [{ weight: 1, id }]);
+const DERIVED = EMBEDDED_VOICES.slice(1).map(({ id }) => [{ weight: 1, id }]);
 
 let model: SpeechModel;
 let loudMan: Clip;

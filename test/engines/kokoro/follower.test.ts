@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearestKokoroVoice } from "../../../src/engines/kokoro/follower.ts";
-import { KOKORO_STARTS } from "../../../src/models/kokoro-voices.ts";
+import { KOKORO_STARTING_VOICES } from "../../../src/models/kokoro-voices.ts";
 
 const voices = [
   { id: "woman", pitchHz: 165, tract: 1 },
@@ -21,8 +21,8 @@ test("where there is no voice there is nothing to set out from", () => {
 });
 
 test("each of Kokoro's everyday voices is the nearest to itself, and no whisper is set out from", () => {
-  for (const { id, pitchHz, tract } of KOKORO_STARTS.voices) {
-    assert.equal(nearestKokoroVoice(KOKORO_STARTS.voices, { pitch: at(pitchHz), tract }).id, id);
+  for (const { id, pitchHz, tract } of KOKORO_STARTING_VOICES.voices) {
+    assert.equal(nearestKokoroVoice(KOKORO_STARTING_VOICES.voices, { pitch: at(pitchHz), tract }).id, id);
   }
-  assert.ok(KOKORO_STARTS.voices.every(({ id }) => id !== "af_nicole" && id !== "am_santa"));
+  assert.ok(KOKORO_STARTING_VOICES.voices.every(({ id }) => id !== "af_nicole" && id !== "am_santa"));
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import type { CheckpointManifest, CheckpointSource } from "../../../src/models/checkpoint-manifest.ts";
+import type { CheckpointSource, WriterManifest } from "../../../src/models/checkpoint-manifest.ts";
 import type { PullEvent, PullOptions, PullTimes } from "../../../src/models/download/options.ts";
 import { pullCheckpoint } from "../../../src/models/download/pull.ts";
 import { checkpointDir, checkpointFile } from "../../../src/models/installed-checkpoint.ts";
@@ -13,7 +13,7 @@ export const HASTY: PullTimes = {
   retryDelaysMs: [0, 0, 0],
   maxWaitMs: 1_000,
   pipTimeoutMs: 30_000,
-  pipLookMs: 10,
+  pipPollMs: 10,
   lockPollMs: 20,
   lockStaleMs: 2_000,
 };
@@ -31,7 +31,7 @@ export function sha256(bytes: Uint8Array): string {
 export function manifestOf(
   sources: CheckpointSource[] | string,
   bytes: Uint8Array = WEIGHTS,
-): CheckpointManifest {
+): WriterManifest {
   return {
     name: "tiny",
     aliases: [],
@@ -62,7 +62,7 @@ export interface Pulled {
 
 /** Pulls in a hurry, and looks at what is left. */
 export async function pull(
-  manifest: CheckpointManifest,
+  manifest: WriterManifest,
   dataDir: string,
   options: Omit<Partial<PullOptions>, "times"> & { readonly times?: Partial<PullTimes> } = {},
 ): Promise<Pulled> {
@@ -78,12 +78,12 @@ export async function pull(
   return { end, events, left: leftOf(manifest, dataDir) };
 }
 
-export function leftOf(manifest: CheckpointManifest, dataDir: string): string[] | null {
+export function leftOf(manifest: WriterManifest, dataDir: string): string[] | null {
   const dir = checkpointDir(manifest, dataDir);
   return existsSync(dir) ? readdirSync(dir).sort() : null;
 }
 
 /** The installed file. */
-export function placed(manifest: CheckpointManifest, dataDir: string): Buffer {
+export function placed(manifest: WriterManifest, dataDir: string): Buffer {
   return readFileSync(checkpointFile(manifest, dataDir));
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { rmdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { after, describe, it } from "node:test";
-import type { CheckpointManifest } from "../../../src/models/checkpoint-manifest.ts";
+import type { WriterManifest } from "../../../src/models/checkpoint-manifest.ts";
 import { lockPath } from "../../../src/models/download/lock.ts";
 import { removeCheckpoint } from "../../../src/models/download/pull.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
@@ -40,7 +40,7 @@ async function begunPull() {
 }
 
 /** Pulls in a process of its own, which prints the kind of every event, and at last how it ended. */
-function pullElsewhere(manifest: CheckpointManifest, dataDir: string, before = "") {
+function pullElsewhere(manifest: WriterManifest, dataDir: string, before = "") {
   const module = new URL("../../../src/models/download/pull.js", import.meta.url).href;
   const script = `
     import { pullCheckpoint } from ${JSON.stringify(module)};

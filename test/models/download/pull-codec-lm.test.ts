@@ -14,9 +14,9 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { LicenceQuestion } from "../../../src/models/download/accepted-licences.ts";
 import type { PullEvent, PullOptions } from "../../../src/models/download/options.ts";
-import { begunFolder, removeCheckpoint } from "../../../src/models/download/pull.ts";
+import { removeCheckpoint, stagingDir } from "../../../src/models/download/pull.ts";
 import { pullCodecLm } from "../../../src/models/download/pull-codec-lm.ts";
-import { codecLmRecord, installedFolder } from "../../../src/models/installation-records.ts";
+import { codecLmRecord, installedCodecLmDir } from "../../../src/models/installation-records.ts";
 import { inspectCheckpoint } from "../../../src/models/installed-checkpoint.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "../../../src/models/known-hub-models.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
@@ -119,7 +119,7 @@ async function pull(hub: FakeHub, given: Circumstances = {}): Promise<Attempt> {
     events,
     dataDir,
     left: filesIn(join(dataDir, "checkpoints", known.name)),
-    begun: filesIn(begunFolder(known, dataDir)),
+    begun: filesIn(stagingDir(known, dataDir)),
   };
 }
 
@@ -152,7 +152,7 @@ describe("a codec language model on the hub", () => {
     const { hub } = await csmHub();
     const { end, left, begun, dataDir } = await pull(hub);
     assert.deepEqual([end, left, begun], ["installed", [...CSM_TAKEN, "hub.json"].sort(), null]);
-    const folder = await installedFolder(dataDir, "csm-1b");
+    const folder = await installedCodecLmDir(dataDir, "csm-1b");
     assert.equal(folder, join(dataDir, "checkpoints", "csm-1b"));
     for (const path of CSM_TAKEN) assert.ok(readFileSync(join(folder!, path)).equals(CSM_FILES[path]!), path);
     const asked = hub.asked.filter((path) => !path.startsWith("/api/"));
@@ -166,8 +166,8 @@ describe("a codec language model on the hub", () => {
     hub.repository(QWEN.repository, { ...QWEN_FILES });
     const { end, left, dataDir } = await pull(hub, { known: QWEN });
     assert.deepEqual([end, left], ["installed", [...Object.keys(QWEN_FILES), "hub.json"].sort()]);
-    assert.notEqual(await installedFolder(dataDir, QWEN.name), null);
-    assert.equal(await installedFolder(dataDir, "csm-1b"), null);
+    assert.notEqual(await installedCodecLmDir(dataDir, QWEN.name), null);
+    assert.equal(await installedCodecLmDir(dataDir, "csm-1b"), null);
   });
 
   it("is told which of two files of one name is cut, or gone", async () => {
@@ -236,7 +236,7 @@ describe("a codec language model on the hub", () => {
     const { dataDir } = await pull(hub);
     writeFileSync(join(dataDir, "checkpoints", "csm-1b", "hub.json"), "{");
     assert.equal(await stateIn(dataDir), "damaged");
-    assert.equal(await installedFolder(dataDir, "csm-1b"), null);
+    assert.equal(await installedCodecLmDir(dataDir, "csm-1b"), null);
     const asked = hub.asked.length;
     assert.equal((await pull(hub, { dataDir })).end, "installed");
     assert.deepEqual(hub.asked.slice(asked), [`/api/models/${CSM.repository}/revision/main`]);
@@ -292,9 +292,9 @@ describe("a pull that is cut off", () => {
         /^The checkpoint csm-1b could not be fetched.*broke off.*models pull csm-1b again/,
       );
       assert.equal(broken.left, null, "the folder is whole or not there");
-      const part = join(begunFolder(CSM, broken.dataDir), `${path}.part`);
+      const part = join(stagingDir(CSM, broken.dataDir), `${path}.part`);
       assert.equal(statSync(part).size, at);
-      assert.equal(await installedFolder(broken.dataDir, "csm-1b"), null);
+      assert.equal(await installedCodecLmDir(broken.dataDir, "csm-1b"), null);
 
       repository.serve = () => false;
       hub.move(repository, LATER_COMMIT, { ...CSM_FILES, [SHARDS[1]]: Buffer.alloc(40_000, "z") });
@@ -560,7 +560,7 @@ describe("a disk", () => {
   it("that fills up in the middle loses nothing of what came", async () => {
     const { hub } = await csmHub();
     const dataDir = temporaryFolder();
-    const full = join(begunFolder(CSM, dataDir), `${SHARDS[1]}.part`);
+    const full = join(stagingDir(CSM, dataDir), `${SHARDS[1]}.part`);
     mkdirSync(join(full, ".."), { recursive: true });
     // What cannot be written: a device that is always full, where the system has one.
     if (!existsSync("/dev/full")) return;

@@ -8,8 +8,8 @@ import { after, describe, it } from "node:test";
 import type { LicenceQuestion } from "../../../src/models/download/accepted-licences.ts";
 import { parseHubName } from "../../../src/models/download/hub-name.ts";
 import { pullFromHub } from "../../../src/models/download/pull-hub.ts";
-import { ownManifests } from "../../../src/models/installation-records.ts";
-import { findHubWriter } from "../../../src/models/known-hub-models.ts";
+import { readLocalManifests } from "../../../src/models/installation-records.ts";
+import { findKnownWriter } from "../../../src/models/known-hub-models.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { within } from "../../waiting.ts";
 import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "./fake-hub.ts";
@@ -61,7 +61,7 @@ async function tiny(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
 
 describe("a GGUF on the hub", () => {
   it("is refused where the hub states another file for a commit than is known, and taken at any other commit", async () => {
-    const { name, repository: place, path, known } = findHubWriter("qwen2.5-1.5b")!;
+    const { name, repository: place, path, known } = findKnownWriter("qwen2.5-1.5b")!;
     const hub = await fakeHub();
     const repository = hub.repository(place, { [path]: WEIGHTS });
     hub.move(repository, known!.revision.padEnd(40, "0"), { [path]: WEIGHTS });
@@ -101,7 +101,7 @@ describe("a GGUF on the hub", () => {
     assert.deepEqual([end, left], [`${NAME} installed`, ["manifest.json", FILE]]);
     assert.deepEqual(hub.asked, [`/api/models/${TINY}/revision/main`, `/${TINY}/resolve/${COMMIT}/${FILE}`]);
     assert.ok(readFileSync(join(dataDir, "checkpoints", NAME, FILE)).equals(WEIGHTS));
-    const [own] = await ownManifests(dataDir);
+    const [own] = await readLocalManifests(dataDir);
     assert.deepEqual(
       [own?.manifest?.licence, own?.manifest?.licenceUrl],
       ["Apache-2.0", `https://huggingface.co/${TINY}`],

@@ -9,9 +9,9 @@ import {
 } from "../../../src/models/checkpoint-manifest.ts";
 import type { PullEvent } from "../../../src/models/download/options.ts";
 import { removeCheckpoint } from "../../../src/models/download/pull.ts";
-import { pullVoice, voiceCheckpointRecord } from "../../../src/models/download/pull-voice.ts";
+import { pullVoice, voiceRecord } from "../../../src/models/download/pull-voice.ts";
 import { checkpointDir, inspectCheckpoint } from "../../../src/models/installed-checkpoint.ts";
-import { KOKORO_CAST } from "../../../src/models/kokoro-voices.ts";
+import { KOKORO_VOICES } from "../../../src/models/kokoro-voices.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { COMMIT, type FakeHub, type FakeRepository, fakeHub, send } from "./fake-hub.ts";
 import { HASTY, sha256, WEIGHTS } from "./fixture.ts";
@@ -106,7 +106,7 @@ describe("pulling Kokoro", () => {
     assert.deepEqual([end, left], ["installed", INSTALLED]);
     assert.ok(hub.asked.every((path) => path.startsWith(`/somebody/Kokoro-ONNX/resolve/${COMMIT}/`)));
     assert.equal(readFileSync(asked, "utf8"), "");
-    assert.equal((await inspectCheckpoint(voiceCheckpointRecord(MANIFEST), dataDir)).state, "installed");
+    assert.equal((await inspectCheckpoint(voiceRecord(MANIFEST), dataDir)).state, "installed");
     assert.match(readFileSync(join(checkpointDir(MANIFEST, dataDir), "NOTICE"), "utf8"), /hexgrad/);
   });
 
@@ -212,7 +212,7 @@ describe("the manifest of Kokoro", () => {
 
   it("has the graph and each of the cast's voices, once, from a fixed commit and from a package that is named", () => {
     const voices = files.flatMap(({ path }) => /^voices\/(.+)\.bin$/.exec(path)?.[1] ?? []);
-    assert.deepEqual(voices.sort(), KOKORO_CAST.map(({ id }) => id).sort());
+    assert.deepEqual(voices.sort(), KOKORO_VOICES.map(({ id }) => id).sort());
     assert.deepEqual(
       files.filter(({ path }) => !path.startsWith("voices/")).map(({ path }) => path),
       ["model.onnx"],
@@ -230,7 +230,7 @@ describe("the manifest of Kokoro", () => {
 
 describe("Kokoro's cast", () => {
   it("answers to each of OpenAI's thirteen names with one voice, women's and men's as ours do", () => {
-    const names = KOKORO_CAST.flatMap(({ aliases, sex }) => aliases.map((alias) => [alias, sex] as const));
+    const names = KOKORO_VOICES.flatMap(({ aliases, sex }) => aliases.map((alias) => [alias, sex] as const));
     assert.deepEqual(
       names
         .filter(([, sex]) => sex === "female")
@@ -248,11 +248,11 @@ describe("Kokoro's cast", () => {
   });
 
   it("has ids, names and aliases of which each means one voice, and says where a voice is only British in its sound", () => {
-    const words = KOKORO_CAST.flatMap(({ id, name, aliases }) => [
+    const words = KOKORO_VOICES.flatMap(({ id, name, aliases }) => [
       ...new Set([id, name.toLowerCase(), ...aliases]),
     ]);
     assert.equal(new Set(words).size, words.length, "each word means one voice");
-    for (const { id, description } of KOKORO_CAST) {
+    for (const { id, description } of KOKORO_VOICES) {
       assert.equal(/British/.test(description), id.startsWith("b"), id);
     }
   });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Origin, RecogniserManifest } from "../../../src/models/checkpoint-manifest.ts";
+import type { RecogniserManifest, RecogniserOrigin } from "../../../src/models/checkpoint-manifest.ts";
 import type { PullEvent } from "../../../src/models/download/options.ts";
 import {
   type Conversion,
@@ -23,7 +23,7 @@ export const HUB_FILES = { [SMALL]: Buffer.from('{"tiny":true}'), [BIG]: WEIGHTS
 export interface TinyOrigin {
   readonly hub: FakeHub;
   readonly repository: FakeRepository;
-  readonly origin: Origin;
+  readonly origin: RecogniserOrigin;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -32,13 +32,13 @@ export async function tinyHub(): Promise<TinyOrigin> {
   const hub = await fakeHub();
   const repository = hub.repository(REPOSITORY, HUB_FILES);
   repository.inGit = [SMALL];
-  const origin: Origin = { kind: "hub", repository: REPOSITORY, files: [SMALL, BIG] };
+  const origin: RecogniserOrigin = { kind: "hub", repository: REPOSITORY, files: [SMALL, BIG] };
   return { hub, repository, origin, env: { HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python" } };
 }
 
 /** Two wheels with a part of the big file each. */
 export function tinyWheels(): {
-  readonly origin: Origin;
+  readonly origin: RecogniserOrigin;
   readonly env: NodeJS.ProcessEnv;
   readonly wheelPaths: readonly string[];
 } {
@@ -69,7 +69,7 @@ export function tinyWheels(): {
   return { origin: { kind: "pip", wheels }, env: onlyIn(folder), wheelPaths };
 }
 
-export function manifestOf(...origins: Origin[]): RecogniserManifest {
+export function manifestOf(...origins: RecogniserOrigin[]): RecogniserManifest {
   return {
     name: "tiny-whisper",
     aliases: [],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { offeredModels } from "../../../src/models/models-from-settings.ts";
+import { modelsFromSettings } from "../../../src/models/models-from-settings.ts";
 import { type KokoroSources, kokoroCheckpoint } from "../../../src/server/voices/kokoro-checkpoint.ts";
 import { slotsOf } from "../../../src/server/voices/local-checkpoint.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
@@ -30,7 +30,7 @@ describe("Kokoro by the settings", () => {
   test("is offered under its own id with its 28 voices and mixes, or as any other model", async () => {
     const settings = settingsOf({ kokoro: { path: publishedFolder() } });
     const { name, voice } = (await kokoroCheckpoint(settings))!;
-    const { card } = offeredModels(settings, new Map([[name, voice]])).find(
+    const { card } = modelsFromSettings(settings, new Map([[name, voice]])).find(
       ({ card: { id } }) => id === "kokoro",
     )!;
     assert.equal(card.voices.length, 28);
@@ -130,7 +130,7 @@ describe("A server that speaks with Kokoro", () => {
     const settings = settingsOf({ kokoro: { path: publishedFolder(), threads: 1 } });
     const kokoro = (await kokoroCheckpoint(settings))!;
     server = await startTestServer({
-      models: offeredModels(settings, new Map([[kokoro.name, kokoro.voice]])),
+      models: modelsFromSettings(settings, new Map([[kokoro.name, kokoro.voice]])),
       checkpoints: [kokoro],
       checkpointSlots: new Map([slotsOf(kokoro)]),
     });

@@ -4,7 +4,7 @@ import { ServiceError } from "../../../src/contract/errors.ts";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
 import type { ModelVoice } from "../../../src/core/model-card.ts";
 import {
-  EMBEDDED_CAST,
+  EMBEDDED_VOICES,
   findModel,
   PUBLIC_MODELS,
   type PublicModel,
@@ -47,7 +47,7 @@ function refusal(word: string, cast: Parameters<typeof chooseVoice>[2] = embedde
 
 describe("the word for a voice", () => {
   it("is a label, a voice's id or name, or one of OpenAI's names, in any case", () => {
-    for (const { id, name, aliases } of EMBEDDED_CAST) {
+    for (const { id, name, aliases } of EMBEDDED_VOICES) {
       for (const word of [
         id,
         name,

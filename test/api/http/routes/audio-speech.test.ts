@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { decodeWav } from "../../../../src/audio/decode-wav.ts";
 import { FORMATS_WITH_LENGTH, SPEECH_FORMATS } from "../../../../src/contract/audio-speech.ts";
 import type { Script } from "../../../../src/core/script.ts";
-import { EMBEDDED_CAST } from "../../../../src/models/public-models.ts";
+import { EMBEDDED_VOICES } from "../../../../src/models/public-models.ts";
 import { decode } from "../../../audio/encode/decoders.ts";
 import { decoded } from "../../../audio/recordings/decoded.ts";
 import { createToneModel } from "../../../core/tone-model.ts";
@@ -318,7 +318,7 @@ describe("speech for clients of OpenAI's API", () => {
     const { data, voices } = await (await server.get("/v1/audio/voices")).json();
     assert.deepEqual(
       data.map(({ id }: { id: string }) => id),
-      EMBEDDED_CAST.map(({ id }) => id),
+      EMBEDDED_VOICES.map(({ id }) => id),
     );
     const names = data.flatMap(({ id, aliases }: { id: string; aliases: string[] }) => [id, ...aliases]);
     assert.deepEqual(voices.map(({ id }: { id: string }) => id).sort(), names.sort());

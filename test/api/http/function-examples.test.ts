@@ -89,12 +89,12 @@ test("the example on a telephone line runs functions, answers the caller, and is
   const sessions = () => server.metric("realtime_sessions");
   await until("its session", async () => (await sessions()) === 1);
   const sentence = await spokenSentence();
-  call.say(sentence);
-  call.sayNothing(5);
+  call.speak(sentence);
+  call.beSilent(5);
   await call.upTo("mark", 5);
   assert.deepEqual(outputs(), [{ from: "7:00", to: "18:00" }]);
   call.returnMarks(3);
-  call.say(sentence);
+  call.speak(sentence);
   await call.upTo("clear");
   call.send({ event: "stop" });
   await call.upToClose();

@@ -244,7 +244,7 @@ describe("a client whose pongs do not come", () => {
     client.send({ type: "session.update", session: { audio: { input: { turn_detection: null } } } });
     // Two turns wait to be heard, and no more are taken.
     for (let count = 0; count < 60; count += 1) {
-      client.says(200, { isSilent: true });
+      client.speak(200, { isSilent: true });
       client.send({ type: "input_audio_buffer.commit" });
     }
     for (let count = 0; count < 8; count += 1) await within("a ping", once(client.socket, "ping"));

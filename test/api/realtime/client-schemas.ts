@@ -3,15 +3,14 @@ import { Ajv, type ValidateFunction } from "ajv";
 import Type, { type TSchema } from "typebox";
 
 /**
- * What the two strict clients, @openai/agents-realtime 0.20.0 and pipecat-ai 1.14.0, take together of each event: the first
- * drops an event that is otherwise, without a word; the second ends its session. Members that are not listed are read by
- * neither. Where one takes `null` and the other does not, it is not allowed.
+ * The events that both strict clients take, @openai/agents-realtime 0.20.0 and pipecat-ai 1.14.0: the first drops any other
+ * event silently, the second ends its session. Neither reads fields that are not listed.
  */
 const optional = Type.Optional;
 const oneOf = (...values: readonly string[]) => Type.Unsafe<string>({ type: "string", enum: values });
 const orNull = (schema: TSchema) => optional(Type.Union([schema, Type.Null()]));
 const text = Type.String();
-/** Pipecat takes no fractions. */
+/** Pipecat refuses fractions. */
 const whole = Type.Integer();
 const anything = Type.Unknown();
 const anyObject = Type.Record(Type.String(), anything);
@@ -35,7 +34,7 @@ const session = Type.Object({
       input: orNull(
         Type.Object({
           format: orNull(format),
-          // Another member than these three ends Pipecat.
+          // Pipecat ends at any other field.
           transcription: orNull(
             Type.Object(
               { model: optional(text), language: orNull(text), prompt: orNull(text) },
@@ -74,7 +73,7 @@ const session = Type.Object({
   reasoning: orNull(anyObject),
 });
 
-// What parts a message has is by its role: where it is otherwise, the code of agents-realtime throws.
+// The content parts depend on the role: agents-realtime throws at others.
 const identity = {
   id: text,
   object: optional(Type.Literal("realtime.item")),
@@ -162,7 +161,7 @@ const contentPart = Type.Object({
 const transcribed = "conversation.item.input_audio_transcription";
 
 const EVENTS: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
-  // Pipecat ends its session at any error but two; that is for the sender to know.
+  // Pipecat ends its session at all but two errors.
   error: {
     error: Type.Object({
       type: text,
@@ -213,32 +212,28 @@ const EVENTS: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
   "rate_limits.updated": { rate_limits: Type.Array(anyObject) },
 };
 
-/** Of the protocol, or our own, and read by neither. */
-const PASSED_OVER = new Set(["input_audio_buffer.timeout_triggered"]);
+/** Events that neither client reads. */
+const UNREAD = new Set(["input_audio_buffer.timeout_triggered"]);
 
 const ajv = new Ajv({ strict: false });
 const validators = new Map<string, ValidateFunction>();
 
-/**
- * What the clients would not take of an event, as a session makes it: without the `event_id` that its transport adds.
- * `null` where they take it. A session of the type `transcription` is not for them: its `session` is not looked at.
- */
+/** Returns why strict clients would refuse an event, or null. The `session` of a transcription session is not checked. */
 export function faultForClients(event: { readonly type: string }): string | null {
   const { type } = event;
-  if (PASSED_OVER.has(type) || type.startsWith("antiphon.")) return null;
+  if (UNREAD.has(type) || type.startsWith("antiphon.")) return null;
   const fields = EVENTS[type];
   if (fields === undefined) return "no client knows it";
   const { session: told } = event as { readonly session?: { readonly type?: string } };
   if (told?.type === "transcription") return null;
   const validate = validators.get(type) ?? ajv.compile(Type.Object({ event_id: optional(text), ...fields }));
   validators.set(type, validate);
-  // As it comes to a client: members without a value are not there.
+  // Serialised, because undefined fields are not sent.
   if (validate(JSON.parse(JSON.stringify(event)))) return null;
   const [error] = validate.errors ?? [];
   return `${error?.instancePath ?? ""} ${error?.message}`.trim();
 }
 
-/** Fails unless both clients take the event. */
 export function assertKnownToClients(event: { readonly type: string }): void {
   const fault = faultForClients(event);
   assert.equal(fault, null, `${event.type}: ${fault} in ${JSON.stringify(event)?.slice(0, 500)}`);

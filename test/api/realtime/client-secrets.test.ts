@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ClientSecrets } from "../../../src/api/realtime/client-secrets.ts";
 
-/** Secrets whose clock a test sets. */
 function secretsAt() {
   const clock = { nowMs: 5_000 };
   return { clock, secrets: new ClientSecrets(() => clock.nowMs) };
 }
 
 describe("client secrets", () => {
-  it("stand for their key until they expire, to the second, whatever becomes of the wall clock", (t) => {
+  it("stand for their key until they expire, independent of the wall clock", (t) => {
     t.mock.timers.enable({ apis: ["Date"], now: 1_000_700 });
     const { clock, secrets } = secretsAt();
     const session = { instructions: "Be brief." };
@@ -25,7 +24,7 @@ describe("client secrets", () => {
     assert.deepEqual(secrets.resolve(value), { apiKey: value, session: {} });
   });
 
-  it("are kept for 256 of a key, the oldest of which goes first, and never another's", () => {
+  it("are limited to 256 per key: the oldest is dropped", () => {
     const { secrets } = secretsAt();
     const other = secrets.issue("ant_b", 60, {}).value;
     const own = Array.from({ length: 257 }, () => secrets.issue("ant_a", 60, {}).value);
@@ -35,7 +34,7 @@ describe("client secrets", () => {
     assert.equal(keyOf(other), "ant_b");
   });
 
-  it("have 2 Mi characters of sessions for a key, and 32 Mi in all, of which the key with most gives way", () => {
+  it("keep 2 Mi characters of sessions per key and 32 Mi in total", () => {
     const { secrets } = secretsAt();
     const isGood = (value: string) => !secrets.resolve(value).apiKey.startsWith("ek_");
     const large = { instructions: "x".repeat(65_000) };
@@ -49,7 +48,7 @@ describe("client secrets", () => {
     assert.ok(isGood(all.at(-1)!) && isGood(small));
   });
 
-  it("give a key's functions back as they were sent", () => {
+  it("return a session's functions unchanged", () => {
     const { secrets } = secretsAt();
     const tools = [{ type: "function" as const, name: "clock", parameters: { a: [1] } }];
     const { value } = secrets.issue("ant_a", 60, JSON.parse(JSON.stringify({ tools })));

@@ -6,15 +6,15 @@ import { until, type WaitOptions, within } from "../../waiting.ts";
 import { wireFaults } from "./wire-faults.ts";
 
 export interface ClientOptions {
-  /** Behind `/v1/realtime`. */
+  /** Query string after `/v1/realtime`. */
   readonly query?: string;
   readonly protocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it answers pings. True unless given. */
+  /** Default: true. */
   readonly answersPings?: boolean;
 }
 
-/** A client of a realtime session, which holds every event that it gets against what clients take. */
+/** A realtime client that checks every event against what strict clients take. */
 export class RealtimeClient {
   readonly socket: WebSocket;
   readonly events: ServerEvent[] = [];
@@ -29,7 +29,7 @@ export class RealtimeClient {
       const event = JSON.parse(`${data}`) as ServerEvent;
       this.events.push(event);
       this.faults.push(...wireFaults(event));
-      if (ids.has(event.event_id)) this.faults.push(`${event.type}: its id is another's, too`);
+      if (ids.has(event.event_id)) this.faults.push(`${event.type}: its id is not unique`);
       ids.add(event.event_id);
     });
     socket.on("error", () => {});
@@ -53,7 +53,6 @@ export class RealtimeClient {
     return client;
   }
 
-  /** The answer of a server that does not take the connection. */
   static refused(url: string, options: ClientOptions = {}) {
     return refusalOf(RealtimeClient.connect(url, options));
   }
@@ -66,8 +65,8 @@ export class RealtimeClient {
     this.socket.send(typeof event === "string" ? event : JSON.stringify(event));
   }
 
-  /** Sends so much of a tone that stands for speech, or of silence, in pieces of 20 ms of 16-bit sound at 24 kHz. */
-  says(ms: number, { isSilent = false } = {}): void {
+  /** Sends a tone that stands for speech, or silence, in 20 ms chunks of PCM16 at 24 kHz. */
+  speak(ms: number, { isSilent = false } = {}): void {
     for (let at = 0; at < ms; at += 20) {
       const samples = new Int16Array(480);
       if (!isSilent)
@@ -80,7 +79,7 @@ export class RealtimeClient {
     }
   }
 
-  /** The next event of that type which was not waited for yet; what comes before it is passed by. */
+  /** Returns the next unread event of a type and skips those before it. */
   async upTo(type: string, options: WaitOptions = {}): Promise<ServerEvent> {
     let found = -1;
     const isThere = () => {
@@ -95,16 +94,16 @@ export class RealtimeClient {
 
   async close(): Promise<void> {
     this.socket.close();
-    await this.over();
+    await this.closing();
   }
 
-  async over(): Promise<{ readonly code: number; readonly reason: string }> {
+  async closing(): Promise<{ readonly code: number; readonly reason: string }> {
     await until("the end of the connection", () => this.closed !== null);
     return this.closed!;
   }
 }
 
-/** The answer of a server that does not take a WebSocket's connection. */
+/** Returns the HTTP response to a refused WebSocket. */
 export async function refusalOf(socket: WebSocket) {
   socket.on("error", () => {});
   const [, response] = (await within("a refusal", once(socket, "unexpected-response"))) as [

@@ -10,8 +10,8 @@ const FORMATS: readonly RealtimeFormat[] = [
   { type: "audio/pcma" },
 ];
 
-describe("sound that comes in", () => {
-  it("is the same samples however its bytes are cut", () => {
+describe("InputAudioDecoder", () => {
+  it("returns the same samples however the bytes are cut", () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 4_000 });
     const cuts = fc.array(fc.oneof(fc.nat(3), fc.nat(700)), { maxLength: 40 });
     fc.assert(
@@ -30,7 +30,7 @@ describe("sound that comes in", () => {
     );
   });
 
-  it("is within full scale, and as loud as it was sent", () => {
+  it("keeps the level", () => {
     const loud = Buffer.alloc(9_600);
     for (let at = 0; at < loud.length; at += 2) loud.writeInt16LE(at % 4 === 0 ? 12_000 : 11_000, at);
     const samples = new InputAudioDecoder(FORMATS[0]!).push(loud).subarray(500, 2_500);
@@ -38,8 +38,8 @@ describe("sound that comes in", () => {
   });
 });
 
-describe("a buffer of sound", () => {
-  it("gives what a list of all samples would, as far as that is kept, and keeps no more than its bound and a block", () => {
+describe("SampleBuffer", () => {
+  it("reads like a list of all samples and holds at most its bound and a block", () => {
     const move = fc.oneof(
       { weight: 4, arbitrary: fc.oneof(fc.nat(5), fc.nat(20_000)).map((push) => ({ push })) },
       { weight: 1, arbitrary: fc.nat(60_000).map((forget) => ({ forget })) },
@@ -63,7 +63,6 @@ describe("a buffer of sound", () => {
             const [from, to] = each.read.toSorted((a, b) => a - b) as [number, number];
             const read = buffer.read(from, to);
             assert.ok(read.every((sample, at) => sample === read[0]! + at));
-            // What is not yet forgotten is all there.
             const least = Math.max(0, Math.min(to, count) - Math.max(from, forgotten));
             assert.ok(read.length >= least);
             if (read.length > 0) assert.equal(read.at(-1), Math.min(to, count) - 1);
@@ -75,7 +74,7 @@ describe("a buffer of sound", () => {
     );
   });
 
-  it("takes no more memory for many small pieces than for few large ones", () => {
+  it("needs no more memory for many small chunks", () => {
     const buffer = new SampleBuffer(16_000);
     for (let at = 0; at < 100_000; at += 1) buffer.push(Float32Array.of(at));
     assert.ok(buffer.held <= 16_000 + 2 * 8_192);

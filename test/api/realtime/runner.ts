@@ -11,31 +11,20 @@ import { RequestContext } from "../../../src/requests/request-context.ts";
 import type { ResolvedRequest } from "../../../src/serving/prepare/resolve-request.ts";
 import type { SpeechRequest, SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
-import { VOICES } from "./events.ts";
 import { ScriptedDetector } from "./scripted-detector.ts";
+import { VOICES } from "./session-driver.ts";
 
 export interface RunnerOptions {
-  /** Whether sound is on its way that the runner was not given yet. Default: never. */
-  readonly isBehind?: () => boolean;
-  /** Whether other keys have sessions open. Default: never. */
   readonly hasOtherKeys?: () => boolean;
-  /** Decides what parts fail and how long they take; without it none fails, and all is done at once. */
+  /** Decides which parts fail and how long they take. Without it no part fails or waits. */
   readonly random?: () => number;
-  readonly recogniser?: Recogniser;
   readonly settings?: Partial<SessionSettings>;
-  /** Speaks in place of the scripted one. */
+  /** Replaces the scripted speech. */
   readonly converse?: SpeechService["speak"];
 }
 
-/** A session's runner on a table: every part around it is scripted. */
-export function openRunner({
-  random,
-  recogniser,
-  settings,
-  converse,
-  isBehind = () => false,
-  hasOtherKeys = () => false,
-}: RunnerOptions = {}) {
+/** Opens a session runner whose other parts are scripted. */
+export function openRunner({ random, settings, converse, hasOtherKeys = () => false }: RunnerOptions = {}) {
   const sent: ServerEvent[] = [];
   const failures: unknown[] = [];
   const metered: number[] = [];
@@ -49,7 +38,7 @@ export function openRunner({
     for (let left = Math.floor((random?.() ?? 0) * 8); left > 0; left -= 1) await turn();
   };
   const scripted = new ScriptedRecogniser();
-  const hearing: Recogniser = recogniser ?? {
+  const recogniser: Recogniser = {
     name: "scripted",
     memoryBytesPerS: 0,
     canTranslate: false,
@@ -74,7 +63,7 @@ export function openRunner({
         await awhile();
         signal.throwIfAborted();
       } finally {
-        // Who leaves in the middle pays for it, too.
+        // A client that leaves in the middle pays as well.
         await awhile();
         metered.push(prepared.input.audioS);
         onMetered?.();
@@ -132,23 +121,9 @@ export function openRunner({
         },
         async close() {},
       },
-      recogniser: hearing,
-      transcriptionSlots: new KeyedSemaphore({
-        what: "turns being heard",
-        total: 4,
-        perKey: 2,
-        queueDepth: 16,
-        keyQueueDepth: 16,
-        waitMs: 30_000,
-      }),
-      detectionSlots: new KeyedSemaphore({
-        what: "sound being searched for speech",
-        total: 2,
-        perKey: 1,
-        queueDepth: 99,
-        keyQueueDepth: 99,
-        waitMs: 30_000,
-      }),
+      recogniser,
+      transcriptionSlots: new KeyedSemaphore({ what: "turns", total: 4, perKey: 2, ...QUEUE }),
+      detectionSlots: new KeyedSemaphore({ what: "detectors", total: 2, perKey: 1, ...QUEUE }),
       eventLoopShare: new EventLoopShare(),
       service: speech as SpeechService,
       resolve: (id) => findModel(PUBLIC_MODELS, id),
@@ -174,7 +149,7 @@ export function openRunner({
       send: (event) => sent.push(event),
       hasRoom: awhile,
       hasOtherKeys,
-      isBehind,
+      isBehind: () => false,
       signal: gone.signal,
     },
   );
@@ -185,6 +160,7 @@ export function openRunner({
   return { runner, sent, failures, metered, contexts, answers, detector, leave };
 }
 
+const QUEUE = { queueDepth: 99, keyQueueDepth: 99, waitMs: 30_000 };
 const WORDS = "well";
 const CALL = { callId: "call_1", name: "clock", arguments: "{}" };
 const SEGMENTS = [{ startS: 0, endS: 1, text: "What now?", words: null, meanLogProbability: null }];

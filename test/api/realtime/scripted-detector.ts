@@ -3,15 +3,14 @@ import { TurnDetectionError } from "../../../src/core/turn-detection.ts";
 import { levelDetector } from "../../../src/recognition/turn-detection/level-detector.ts";
 import type { NeuralDetector } from "../../../src/recognition/turn-detection/neural-detector.ts";
 
-/** Takes what is loud for speech, and judges turns as it is told; fails where it is told to. */
+/** Detects speech by its level, and judges turns and fails as a test sets it. */
 export class ScriptedDetector implements NeuralDetector {
-  /** What the judge answers. */
+  /** The verdict of the judge. */
   finished = 0;
   readonly judged: Float32Array[] = [];
-  /** Pieces of sound that are refused from now on. */
+  /** Number of pushes that fail from now on. */
   failures = 0;
   resets = 0;
-  /** Pieces that were heard, and are heard at once at most. */
   pushes = 0;
   mostAtOnce = 0;
   #atOnce = 0;
@@ -41,7 +40,7 @@ export class ScriptedDetector implements NeuralDetector {
           const heard = await voice.push(samples);
           if (this.failures === 0) return heard;
           this.failures -= 1;
-          throw new TurnDetectionError("the scripted detector was told to fail");
+          throw new TurnDetectionError("scripted");
         } finally {
           this.#atOnce -= 1;
         }

@@ -16,21 +16,20 @@ const sum = (seconds: readonly number[]) => seconds.reduce((total, each) => tota
 
 type Runner = ReturnType<typeof openRunner>["runner"];
 
-const tell = (runner: Runner, event: unknown) =>
+const send = (runner: Runner, event: unknown) =>
   runner.receive(readClientEvent(Buffer.from(JSON.stringify(event))));
 
-/** A turn of so many milliseconds that the client commits. */
 async function commit(runner: Runner, ms: number): Promise<void> {
   const audio = Buffer.alloc(48 * ms).toString("base64");
-  await tell(runner, { type: "input_audio_buffer.append", audio });
-  await tell(runner, { type: "input_audio_buffer.commit" });
+  await send(runner, { type: "input_audio_buffer.append", audio });
+  await send(runner, { type: "input_audio_buffer.commit" });
 }
 
-/** What a session has heard of that much sound, in seconds. */
-const heardS = (ms: number) => new InputAudioDecoder(PCM).push(new Uint8Array(48 * ms)).length / 16_000;
+/** Seconds of decoded audio. */
+const decodedS = (ms: number) => new InputAudioDecoder(PCM).push(new Uint8Array(48 * ms)).length / 16_000;
 
-describe("what a client commits is metered", () => {
-  it("with its reply, and at once by itself where that fails or is interrupted before its first sound", async () => {
+describe("a committed turn is metered", () => {
+  it("with its reply, or by itself if that fails or is cancelled before its first audio", async () => {
     const asked: number[] = [];
     const converse: SpeechService["speak"] = async function* (prepared, { signal, onMetered }) {
       asked.push(prepared.input.audioS);
@@ -46,24 +45,24 @@ describe("what a client commits is metered", () => {
       until("replies", () => sent.filter(({ type }) => type === "response.done").length === count);
     runner.begin();
     await commit(runner, 1_000);
-    await tell(runner, { type: "response.create" });
+    await send(runner, { type: "response.create" });
     await done(1);
     await commit(runner, 500);
-    await tell(runner, { type: "response.create" });
+    await send(runner, { type: "response.create" });
     await until("the second", () => asked.length === 2);
-    await tell(runner, { type: "response.cancel" });
+    await send(runner, { type: "response.cancel" });
     await runner.whenIdle();
     await commit(runner, 250);
-    await tell(runner, { type: "response.create" });
+    await send(runner, { type: "response.create" });
     await done(3);
     leave();
     await runner.whenIdle();
-    const turns = [heardS(1_000), heardS(1_500) - heardS(1_000), heardS(1_750) - heardS(1_500)];
+    const turns = [decodedS(1_000), decodedS(1_500) - decodedS(1_000), decodedS(1_750) - decodedS(1_500)];
     assert.deepEqual(asked, turns);
-    assert.deepEqual(metered, turns.slice(0, 2), "and not once more at the end");
+    assert.deepEqual(metered, turns.slice(0, 2), "nothing is metered again at the end");
   });
 
-  it("at the end where a reply is left before its first sound", async () => {
+  it("at the end of the session if its reply has sent no audio", async () => {
     let isAsked = false;
     const converse: SpeechService["speak"] = async function* (_prepared, { signal }) {
       isAsked = true;
@@ -75,15 +74,15 @@ describe("what a client commits is metered", () => {
     const { runner, metered, leave } = openRunner({ settings: COMMITTED, converse });
     runner.begin();
     await commit(runner, 1_000);
-    await tell(runner, { type: "response.create" });
+    await send(runner, { type: "response.create" });
     await until("the reply", () => isAsked);
     leave();
     await runner.whenIdle();
-    assert.deepEqual(metered, [heardS(1_000)]);
+    assert.deepEqual(metered, [decodedS(1_000)]);
   });
 
   for (const type of ["realtime", "transcription"] as const) {
-    it(`unless its transcription failed, and no second twice, whatever fails, in a session of type ${type}`, async () => {
+    it(`once, unless its transcription fails, in a session of type ${type}`, async () => {
       for (let seed = 1; seed <= 30; seed += 1) {
         const random = randomOf(seed);
         const dice = diceOf(random);
@@ -95,10 +94,10 @@ describe("what a client commits is metered", () => {
           await commit(runner, turns.at(-1)!);
           if (dice.chance(0.7)) {
             const output_modalities = [dice.one(["audio", "text"])];
-            await tell(runner, { type: "response.create", response: { output_modalities } });
+            await send(runner, { type: "response.create", response: { output_modalities } });
           }
           for (let count = dice.upTo(30); count > 0; count -= 1) await nextTurn();
-          if (dice.chance(0.4)) await tell(runner, { type: "response.cancel" });
+          if (dice.chance(0.4)) await send(runner, { type: "response.cancel" });
         }
         leave();
         await runner.whenIdle();
@@ -108,9 +107,9 @@ describe("what a client commits is metered", () => {
         const failed = sent.flatMap(({ type, item_id }) =>
           type === "conversation.item.input_audio_transcription.failed" ? [items.indexOf(item_id)] : [],
         );
-        // What failed costs nothing, unless a reply had taken the turn before.
+        // A failed transcription is free unless a reply took the turn before.
         const ms = sum(turns.filter((_, at) => !failed.includes(at)));
-        // A turn begins within the samples that the one before has left in the resampler.
+        // A turn begins within the samples that the last one left in the resampler.
         const slackS = 0.004 * (failed.length + 1);
         await until(`all of session ${seed}`, () => sum(metered) >= ms / 1_000 - slackS);
         assert.ok(sum(metered) < sum(turns) / 1_000 + slackS, `session ${seed}`);
@@ -119,45 +118,45 @@ describe("what a client commits is metered", () => {
   }
 });
 
-describe("a session beside others", () => {
+describe("a session with other sessions open", () => {
   const append = (seconds: number) => ({
     type: "input_audio_buffer.append",
     audio: Buffer.alloc(48_000 * seconds).toString("base64"),
   });
 
-  it("takes sound in no faster than it is spoken, after half a minute", async () => {
+  it("is read no faster than real time after half a minute of audio", async () => {
     const [paced, free] = [openRunner({ hasOtherKeys: () => true }), openRunner()];
     let isUserSpeaking = false;
     const taking = (async () => {
-      await tell(paced.runner, append(29));
-      await tell(paced.runner, append(1_000));
+      await send(paced.runner, append(29));
+      await send(paced.runner, append(1_000));
       isUserSpeaking = true;
     })();
-    await tell(free.runner, append(29));
-    await tell(free.runner, append(1_000));
+    await send(free.runner, append(29));
+    await send(free.runner, append(1_000));
     assert.equal(isUserSpeaking, false);
     paced.leave();
     free.leave();
     await taking;
   });
 
-  it("is not made to wait for what it sent faster while it was alone", async () => {
+  it("does not wait for audio that it sent faster while it was alone", async () => {
     let hasOtherKeys = false;
     const { runner, leave } = openRunner({ hasOtherKeys: () => hasOtherKeys });
-    await tell(runner, append(1_000));
+    await send(runner, append(1_000));
     hasOtherKeys = true;
-    await tell(runner, append(0.1));
+    await send(runner, append(0.1));
     leave();
   });
 });
 
 describe("requests of a session", () => {
-  it("begin one after another, and not at all where they are cancelled before", async () => {
+  it("begin one after another, and not at all if cancelled first", async () => {
     const { runner, contexts, sent, leave } = openRunner({ random: () => 0.99 });
     runner.begin();
     for (let count = 0; count < 20; count += 1) {
-      await tell(runner, { type: "response.create" });
-      await tell(runner, { type: "response.cancel" });
+      await send(runner, { type: "response.create" });
+      await send(runner, { type: "response.cancel" });
     }
     await runner.whenIdle();
     assert.ok(contexts.filter(({ ending }) => ending === null).length === 0);

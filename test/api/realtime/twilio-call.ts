@@ -6,13 +6,11 @@ import { line } from "../../recognition/turn-detection/line.ts";
 import { until, within } from "../../waiting.ts";
 import { refusalOf } from "./client.ts";
 
-/** How a stream is opened. */
 export interface StreamOptions {
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What came over the socket. */
 export interface Received {
   readonly event: string;
   readonly streamSid: string;
@@ -24,12 +22,11 @@ const STREAM = "MZ0123456789abcdef0123456789abcdef";
 const PIECE = 160;
 const SILENCE = 0xff;
 
-/** A call as Twilio makes one, which a test plays to its caller mark by mark. */
+/** A call as Twilio makes one, whose playback a test acknowledges mark by mark. */
 export class TwilioCall {
   readonly socket: WebSocket;
   readonly received: Received[] = [];
   closed: { readonly code: number; readonly reason: string } | null = null;
-  /** Milliseconds of sound that were sent. */
   sentMs = 0;
   #returned = 0;
 
@@ -45,7 +42,6 @@ export class TwilioCall {
     return new WebSocket(`${url.replace("http", "ws")}/v1/telephony/twilio${query}`, { headers });
   }
 
-  /** The answer of a server that does not take the stream. */
   static refused(url: string, options: StreamOptions = {}) {
     return refusalOf(TwilioCall.connect(url, options));
   }
@@ -74,8 +70,7 @@ export class TwilioCall {
     this.send({ event: "start", sequenceNumber: "1", start, streamSid: STREAM });
   }
 
-  /** The caller is heard. */
-  say(sound: Uint8Array): void {
+  speak(sound: Uint8Array): void {
     for (let at = 0; at < sound.length; at += PIECE) {
       const payload = Buffer.from(sound.subarray(at, at + PIECE)).toString("base64");
       this.send({
@@ -88,15 +83,15 @@ export class TwilioCall {
     }
   }
 
-  sayNothing(seconds: number): void {
-    this.say(new Uint8Array(8_000 * seconds).fill(SILENCE));
+  beSilent(seconds: number): void {
+    this.speak(new Uint8Array(8_000 * seconds).fill(SILENCE));
   }
 
   marks(): readonly string[] {
     return this.received.flatMap(({ mark }) => mark?.name ?? []);
   }
 
-  /** The caller has heard so many more pieces of what came, or, at a `clear`, Twilio throws them away. */
+  /** Returns the next marks: their audio was played, or dropped after a `clear`. */
   returnMarks(count: number): void {
     const marks = this.marks();
     for (const name of marks.slice(this.#returned, this.#returned + count)) {
@@ -121,7 +116,7 @@ export class TwilioCall {
   }
 }
 
-/** A sentence of our voice, as a telephone brings it. */
+/** A spoken sentence in µ-law at 8 kHz. */
 export async function spokenSentence(): Promise<Uint8Array> {
   const samples = resample((await line()).subarray(0, 27_000), 16_000, 8_000);
   return Uint8Array.from(samples, (sample) => mulaw(Math.round(32_767 * sample)));

@@ -5,8 +5,7 @@ import { TwilioDialect } from "../../../src/api/realtime/twilio-dialect.ts";
 
 const SILENCE = 0xff;
 
-/** What comes of something, as it is on the wire. */
-function wired({ messages, events }: DialectOutput) {
+function parsed({ messages, events }: DialectOutput) {
   return {
     messages: messages.map((text) => JSON.parse(text)),
     events: events.map((event) => JSON.parse(JSON.stringify(event))),
@@ -19,7 +18,7 @@ function dialect() {
   const read = (message: object, nowMs = 0) => {
     const taken = twilio.read(Buffer.from(JSON.stringify(message)), nowMs);
     assert.ok(taken !== null);
-    return wired(taken);
+    return parsed(taken);
   };
   return {
     read,
@@ -29,7 +28,8 @@ function dialect() {
         nowMs,
       ),
     mark: (name: string) => read({ event: "mark", mark: { name } }),
-    write: (event: { readonly type: string } & Record<string, unknown>) => wired(twilio.write(event)),
+    key: (digit: string, nowMs = 0) => read({ event: "dtmf", dtmf: { digit } }, nowMs),
+    write: (event: { readonly type: string } & Record<string, unknown>) => parsed(twilio.write(event)),
   };
 }
 
@@ -47,7 +47,13 @@ const delta = (item_id: string, bytes: number) => ({
   delta: base64(bytes),
 });
 
-test("sound is handed on as it comes, and what is missing by its timestamps is silence", () => {
+const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
+const NOTHING = { messages: [], events: [] };
+const CANCELLED = { type: "response.done", response: { status: "cancelled" } };
+const STARTED = { type: "input_audio_buffer.speech_started" };
+const CLEAR = [{ event: "clear", streamSid: "MZ1" }];
+
+test("audio is appended as it comes, and gaps in the timestamps become silence", () => {
   const { media } = dialect();
   assert.deepEqual(media(40, 0).events, [{ type: "input_audio_buffer.append", audio: base64(160) }]);
   assert.equal(lengthOf(media(60, 20).events), 160);
@@ -60,7 +66,7 @@ test("sound is handed on as it comes, and what is missing by its timestamps is s
   assert.equal(lengthOf(media(100, 200).events), 160, "what comes late is not dropped");
 });
 
-test("a timestamp that cannot be is not believed, and those behind it are", () => {
+test("an impossible timestamp is ignored, and the next ones are used", () => {
   for (const odd of [999_999_999, -45_000, 30_000]) {
     const { media } = dialect();
     assert.equal(lengthOf(media(50_000, 20).events), 160);
@@ -71,7 +77,7 @@ test("a timestamp that cannot be is not believed, and those behind it are", () =
   }
 });
 
-test("a clock that was set goes on from there", () => {
+test("timestamps continue from a clock that was set", () => {
   const { media } = dialect();
   media(0, 20);
   media(999_999_980, 40);
@@ -79,7 +85,7 @@ test("a clock that was set goes on from there", () => {
   assert.equal(lengthOf(media(1_000_005_000, 5_060).events), 160 + 8 * 4_980);
 });
 
-test("no more silence is put in than time has passed", () => {
+test("no more silence is inserted than time has passed", () => {
   const { media } = dialect();
   let bytes = 0;
   for (let count = 0; count < 100; count++) bytes += lengthOf(media(count * 60, 10 * count).events);
@@ -87,12 +93,12 @@ test("no more silence is put in than time has passed", () => {
   assert.ok(bytes > 100 * 160);
 });
 
-test("sound of the other side is not heard", () => {
+test("outbound audio is ignored", () => {
   const { read } = dialect();
   assert.deepEqual(read({ event: "media", media: { track: "outbound", payload: base64(160) } }).events, []);
 });
 
-test("a reply goes out in pieces of 80 ms with a mark behind each", () => {
+test("a response is sent in 80 ms chunks, each followed by a mark", () => {
   const { write } = dialect();
   const { messages, events } = write(delta("item_a", 1_600));
   assert.deepEqual(events, []);
@@ -105,116 +111,89 @@ test("a reply goes out in pieces of 80 ms with a mark behind each", () => {
   assert.ok(messages.every(({ streamSid }) => streamSid === "MZ1"));
 });
 
-test("an interruption clears what is played, and tells what was heard by the last mark before", () => {
+test("an interruption clears playback and truncates at the furthest mark", () => {
   const { write, mark } = dialect();
   write(delta("item_a", 6_400));
-  mark("item_a/80");
-  mark("item_a/240");
-  mark("item_a/160");
-  const { messages, events } = write({ type: "input_audio_buffer.speech_started" });
-  assert.deepEqual(messages, [{ event: "clear", streamSid: "MZ1" }]);
+  for (const ms of [80, 240, 160]) mark(`item_a/${ms}`);
+  const { messages, events } = write(STARTED);
+  assert.deepEqual(messages, CLEAR);
   const cut = { type: "conversation.item.truncate", item_id: "item_a", content_index: 0 };
   assert.deepEqual(events, [{ ...cut, audio_end_ms: 240 }]);
   mark("item_a/800");
-  const cancelled = { type: "response.done", response: { status: "cancelled" } };
-  assert.deepEqual(write(cancelled), { messages: [], events: [] });
+  assert.deepEqual(write(CANCELLED), NOTHING);
 });
 
-test("a reply that was played to its end is not cleared, and one behind another is cut with it", () => {
+test("a response played to its end is not cleared, and queued ones are truncated together", () => {
   const { write, mark } = dialect();
   write(delta("item_a", 1_280));
   write({ type: "response.output_audio.done", item_id: "item_a" });
   mark("item_a/160");
-  assert.deepEqual(write({ type: "input_audio_buffer.speech_started" }).messages, []);
+  assert.deepEqual(write(STARTED).messages, []);
   write(delta("item_b", 1_280));
   write({ type: "response.output_audio.done", item_id: "item_b" });
   write(delta("item_c", 1_280));
   mark("item_b/80");
-  const { events } = write({ type: "response.done", response: { status: "cancelled" } });
-  assert.deepEqual(
-    events.map(({ item_id, audio_end_ms }) => [item_id, audio_end_ms]),
-    [
-      ["item_b", 80],
-      ["item_c", 0],
-    ],
-  );
+  const { events } = write(CANCELLED);
+  const cuts = events.map(({ item_id, audio_end_ms }) => `${item_id} at ${audio_end_ms}`);
+  assert.deepEqual(cuts, ["item_b at 80", "item_c at 0"]);
 });
 
-test("a mark says no more than was sent", () => {
+test("a forged mark truncates no later than what was sent", () => {
   const { write, mark } = dialect();
   write(delta("item_a", 640));
-  for (const name of ["item_a/999999", "item_b/80", "", "/", "item_a/-1", "item_a/1e9"].filter(Boolean))
-    mark(name);
-  assert.equal(write({ type: "input_audio_buffer.speech_started" }).events[0].audio_end_ms, 80);
+  for (const name of ["item_a/999999", "item_b/80", "/", "item_a/-1", "item_a/1e9"]) mark(name);
+  assert.equal(write(STARTED).events[0].audio_end_ms, 80);
 });
 
-test("keys end with a hash, or two seconds after the last, and silence a reply", () => {
-  const { read, write, media } = dialect();
-  const key = (digit: string, nowMs: number) => read({ event: "dtmf", dtmf: { digit } }, nowMs);
+const SILENCED = ["conversation.item.truncate", "response.cancel"];
+
+test("keys end with a hash or after 2 s, and silence a response", () => {
+  const { key, write, media } = dialect();
   write(delta("item_a", 640));
   const first = key("1", 100);
-  assert.deepEqual(first.messages, [{ event: "clear", streamSid: "MZ1" }]);
-  assert.deepEqual(
-    first.events.map(({ type }) => type),
-    ["conversation.item.truncate", "response.cancel"],
-  );
+  assert.deepEqual(first.messages, CLEAR);
+  assert.deepEqual(typesOf(first.events), SILENCED);
   assert.equal(media(0, 2_000).events.length, 1);
   const [, item, cancel, response] = media(20, 2_100).events;
   assert.equal(item.item.content[0].text, "I pressed 1 on the keypad.");
   assert.deepEqual([cancel.type, response.type], ["response.cancel", "response.create"]);
-  assert.deepEqual(
-    key("#", 9_000).events.map(({ type }) => type),
-    ["conversation.item.create", "response.cancel", "response.create"],
-  );
+  const types = typesOf(key("#", 9_000).events);
+  assert.deepEqual(types, ["conversation.item.create", "response.cancel", "response.create"]);
 });
 
-test("what a key has cleared is not played on: it may still come until its reply is cancelled", () => {
-  const { read, write, mark } = dialect();
+test("audio of a response that a key silenced is dropped until it is cancelled", () => {
+  const { key, write, mark } = dialect();
   write(delta("item_a", 6_400));
   mark("item_a/400");
-  const [cut] = read({ event: "dtmf", dtmf: { digit: "4" } }).events;
+  const [cut] = key("4").events;
   assert.deepEqual([cut.item_id, cut.audio_end_ms], ["item_a", 400]);
-  assert.deepEqual(write(delta("item_a", 640)), { messages: [], events: [] });
-  const cancelled = { type: "response.done", response: { status: "cancelled" } };
-  assert.deepEqual(write(cancelled), { messages: [], events: [] });
+  assert.deepEqual(write(delta("item_a", 640)), NOTHING);
+  assert.deepEqual(write(CANCELLED), NOTHING);
   write(delta("item_b", 640));
-  assert.equal(write(cancelled).messages.length, 1);
+  assert.equal(write(CANCELLED).messages.length, 1);
 });
 
-test("each key silences a reply that began since the one before, and so does the end of the keys", () => {
-  const { read, write } = dialect();
-  const key = (digit: string) => read({ event: "dtmf", dtmf: { digit } });
-  const silenced = ["conversation.item.truncate", "response.cancel"];
-  for (const [digit, item_id] of Object.entries({ 1: "item_a", 2: "item_b" })) {
-    write(delta(item_id, 640));
+test("each key silences a response that began since the last key, and so does the hash", () => {
+  const { key, write } = dialect();
+  for (const [digit, types] of [
+    ["1", SILENCED],
+    ["2", SILENCED],
+    ["#", ["conversation.item.create", ...SILENCED, "response.create"]],
+  ] as const) {
+    write(delta(`item_${digit}`, 640));
     const { messages, events } = key(digit);
-    assert.deepEqual(messages, [{ event: "clear", streamSid: "MZ1" }]);
-    assert.deepEqual(
-      events.map(({ type }) => type),
-      silenced,
-    );
+    assert.deepEqual([messages, typesOf(events)], [CLEAR, types]);
+    if (digit === "#") assert.equal(events[0].item.content[0].text, "I pressed 1 2 # on the keypad.");
   }
-  write(delta("item_c", 640));
-  const { messages, events } = key("#");
-  assert.deepEqual(messages, [{ event: "clear", streamSid: "MZ1" }]);
-  assert.deepEqual(
-    events.map(({ type }) => type),
-    ["conversation.item.create", ...silenced, "response.create"],
-  );
-  assert.equal(events[0].item.content[0].text, "I pressed 1 2 # on the keypad.");
 });
 
-test("the end of the stream is the end, kinds that are not known are nothing, and a second start is refused", () => {
+test("a stop ends the stream, unknown kinds are ignored, and a second start is refused", () => {
   const twilio = new TwilioDialect("MZ1", 0);
-  assert.equal(twilio.read(Buffer.from('{"event":"stop"}'), 0), null);
-  assert.deepEqual(twilio.read(Buffer.from('{"event":"new"}'), 0), { messages: [], events: [] });
-  const start = {
-    streamSid: "MZ2",
-    mediaFormat: { encoding: "audio/x-mulaw", sampleRate: 8_000, channels: 1 },
-  };
-  assert.throws(
-    () => twilio.read(Buffer.from(JSON.stringify({ event: "start", start })), 0),
-    /started already/,
-  );
-  assert.throws(() => twilio.read(Buffer.from(""), 0), /not JSON/);
+  const read = (text: string) => twilio.read(Buffer.from(text), 0);
+  assert.equal(read('{"event":"stop"}'), null);
+  assert.deepEqual(read('{"event":"new"}'), NOTHING);
+  const mediaFormat = { encoding: "audio/x-mulaw", sampleRate: 8_000, channels: 1 };
+  const start = { streamSid: "MZ2", mediaFormat };
+  assert.throws(() => read(JSON.stringify({ event: "start", start })), /started already/);
+  assert.throws(() => read(""), /not JSON/);
 });

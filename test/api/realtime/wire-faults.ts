@@ -1,17 +1,16 @@
 import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
 import { faultForClients } from "./client-schemas.ts";
 
-/** Members that may be null: whoever reads events takes these so, and no others. */
+/** The fields that strict clients take as null. */
 const MAY_BE_NULL = new Set(["previous_item_id", "usage", "transcript", "turn_detection"]);
-/** Members that may have a fraction, as nobody's milliseconds, tokens or times may. */
-const MAY_BE_BROKEN = new Set(["speed", "threshold"]);
+/** The fields that may have a fraction, unlike milliseconds, tokens and times. */
+const MAY_BE_FRACTION = new Set(["speed", "threshold"]);
 
-/** What of an event some client would stumble over, as the strict ones of them read events; empty where nothing is. */
+/** Returns what strict clients would refuse in an event. */
 export function wireFaults(event: ServerEvent): string[] {
   const faults: string[] = [];
   const { event_id: id } = event;
   if (typeof id !== "string" || id === "") faults.push("event_id is missing");
-  // Of a transcription no null is taken for the usage.
   if (event.type.includes("input_audio_transcription") && event.usage === null) faults.push("usage is null");
   const refused = faultForClients(event);
   if (refused !== null) faults.push(refused);
@@ -29,7 +28,7 @@ function walk(value: unknown, path: string, faults: string[]): void {
     if (!MAY_BE_NULL.has(name)) faults.push(`${path} is null`);
   } else if (value === undefined) faults.push(`${path} is undefined`);
   else if (typeof value === "number") {
-    const isOdd = !Number.isFinite(value) || (!Number.isInteger(value) && !MAY_BE_BROKEN.has(name));
+    const isOdd = !Number.isFinite(value) || (!Number.isInteger(value) && !MAY_BE_FRACTION.has(name));
     if (isOdd) faults.push(`${path} is ${value}`);
     if (name.endsWith("_ms") && value < 0) faults.push(`${path} is ${value}`);
   } else if (Array.isArray(value)) for (const each of value) walk(each, path, faults);

@@ -56,8 +56,8 @@ async function openWith(key: string, session: object): Promise<RealtimeClient> {
 }
 
 function turn(own: RealtimeClient): void {
-  own.says(700);
-  own.says(800, { isSilent: true });
+  own.speak(700);
+  own.speak(800, { isSilent: true });
 }
 
 describe("what a session keeps of an event", () => {
@@ -112,7 +112,7 @@ describe("what a session keeps of an event", () => {
 describe("a session that sends more than its share", () => {
   test("is slowed, and closed with the reason where it goes on", async () => {
     for (let count = 0; count < 40_000; count += 1) client.send({ type: "response.cancel" });
-    const { code, reason } = await client.over();
+    const { code, reason } = await client.closing();
     assert.equal(code, 1_008);
     assert.match(reason, /sends more events than a session may/);
     const answers = client.types.filter((type) => type === "error").length;
@@ -122,7 +122,7 @@ describe("a session that sends more than its share", () => {
   test("is slowed and closed by what is around its audio, too", async () => {
     const junk = `{"type":"input_audio_buffer.append","audio":"AAAA",${'"é":0,'.repeat(8_000)}"b":0}`;
     for (let count = 0; count < 2_000; count += 1) client.send(junk);
-    assert.equal((await client.over()).code, 1_008);
+    assert.equal((await client.closing()).code, 1_008);
   });
 
   test("is not closed for its audio, however small its pieces are", async () => {
@@ -139,7 +139,7 @@ describe("a session that sends more than its share", () => {
 
   test("is slowed by pings and pongs, too", async () => {
     for (let count = 0; count < 40_000; count += 1) client.socket.pong("x".repeat(100));
-    const { code } = await client.over();
+    const { code } = await client.closing();
     assert.equal(code, 1_008);
   });
 
@@ -174,7 +174,7 @@ describe("a session that sends more than its share", () => {
 
   test("is told that its message is too large", async () => {
     client.send("x".repeat(4 * 2 ** 20 + 1));
-    assert.equal((await client.over()).code, 1_009);
+    assert.equal((await client.closing()).code, 1_009);
   });
 });
 
@@ -189,7 +189,7 @@ describe("a session and its key", () => {
     for (const session of [own, byPage]) {
       const { error } = await session.upTo("error");
       assert.equal((error as { code: string }).code, "invalid_api_key");
-      assert.equal((await session.over()).code, 1_008);
+      assert.equal((await session.closing()).code, 1_008);
     }
   });
 
@@ -229,8 +229,8 @@ describe("a session and its key", () => {
     const own = await openWith(other.key, {
       audio: { input: { turn_detection: { type: "server_vad", silence_duration_ms: 10_000 } } },
     });
-    own.says(700);
-    own.says(300, { isSilent: true });
+    own.speak(700);
+    own.speak(300, { isSilent: true });
     // What it says is transcribed in the pause; an answer to this comes after that was asked for.
     own.send({ type: "conversation.item.retrieve", item_id: "none" });
     await own.upTo("error");

@@ -15,13 +15,13 @@ test("a client that sends an hour of silence as fast as it can holds nobody up, 
     const other = await RealtimeClient.open(own);
     const audio = Buffer.alloc(48_000 * 60).toString("base64");
     for (let minute = 0; minute < 60; minute += 1) client.send({ type: "input_audio_buffer.append", audio });
-    other.says(700);
-    other.says(800, { isSilent: true });
+    other.speak(700);
+    other.speak(800, { isSilent: true });
     await other.upTo("response.done");
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
     await client.upTo("error", { deadlineMs: 200_000 });
-    client.says(700);
-    client.says(800, { isSilent: true });
+    client.speak(700);
+    client.speak(800, { isSilent: true });
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
     assert.ok(Math.abs((audio_start_ms as number) - 3_600_000) <= 400, `${audio_start_ms}`);
     await client.upTo("response.created");

@@ -55,7 +55,7 @@ const STATES: readonly (readonly [string, (client: RealtimeClient) => Promise<un
   [
     "is spoken to",
     async (client) => {
-      client.says(500);
+      client.speak(500);
       await client.upTo("input_audio_buffer.speech_started");
     },
   ],
@@ -63,8 +63,8 @@ const STATES: readonly (readonly [string, (client: RealtimeClient) => Promise<un
     "hears a turn",
     async (client) => {
       recogniser.hold();
-      client.says(700);
-      client.says(800, { isSilent: true });
+      client.speak(700);
+      client.speak(800, { isSilent: true });
       await client.upTo("input_audio_buffer.committed");
     },
   ],
@@ -102,7 +102,7 @@ describe("a server that stops while a session", () => {
       const stopped = own.stop();
       server = null;
       goOn();
-      const { code } = await client.over();
+      const { code } = await client.closing();
       await stopped;
       assert.equal(code, 1_001);
       const done = client.events.find(({ type }) => type === "response.done");
@@ -129,7 +129,7 @@ describe("a client that", () => {
       headers: { Authorization: `Bearer ${own.key}` },
       answersPings: false,
     });
-    assert.equal((await client.over()).code, 1_006);
+    assert.equal((await client.closing()).code, 1_006);
     await ended(own);
   });
 
@@ -138,14 +138,14 @@ describe("a client that", () => {
     const client = await RealtimeClient.open(own);
     const error = await client.upTo("error");
     assert.equal((error.error as { code: string }).code, "session_idle");
-    assert.equal((await client.over()).code, 1_008);
+    assert.equal((await client.closing()).code, 1_008);
   });
 
   test("is idle is told so within a second, however seldom it is pinged", async () => {
     const own = await start({ flags: { heartbeatMs: "60000", "realtime.idleTimeoutMs": "1000" } });
     const client = await RealtimeClient.open(own);
     assert.equal(((await client.upTo("error")).error as { code: string }).code, "session_idle");
-    assert.equal((await client.over()).code, 1_008);
+    assert.equal((await client.closing()).code, 1_008);
   });
 
   test("stays for longer than a session may is told so", async () => {
@@ -153,7 +153,7 @@ describe("a client that", () => {
     const client = await RealtimeClient.open(own);
     const error = await client.upTo("error");
     assert.equal((error.error as { code: string }).code, "session_expired");
-    assert.equal((await client.over()).code, 1_008);
+    assert.equal((await client.closing()).code, 1_008);
   });
 
   test("reads nothing has no more made for it, and is asked nothing more, until it goes", async () => {
@@ -170,7 +170,7 @@ describe("a client that", () => {
   test("floods a session with sound in small pieces has few of them looked at at a time", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
-    client.says(60_000, { isSilent: true });
+    client.speak(60_000, { isSilent: true });
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
     await client.upTo("error");
     assert.ok(detector.mostAtOnce <= 8, `${detector.mostAtOnce} at once`);
@@ -180,7 +180,7 @@ describe("a client that", () => {
   test("is muted in the middle of its turn has ended it", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
-    client.says(700);
+    client.speak(700);
     await client.upTo("input_audio_buffer.speech_stopped");
     await client.upTo("response.created");
     await client.close();
@@ -189,15 +189,15 @@ describe("a client that", () => {
   test("throws its sound away in the middle of its turn has said nothing", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
-    client.says(500);
+    client.speak(500);
     await client.upTo("input_audio_buffer.speech_started");
     client.send({ type: "input_audio_buffer.clear" });
     await client.upTo("input_audio_buffer.cleared");
-    client.says(2_000, { isSilent: true });
-    client.says(700);
+    client.speak(2_000, { isSilent: true });
+    client.speak(700);
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
     assert.ok(Math.abs((audio_start_ms as number) - 2_200) <= 64, `${audio_start_ms}`);
-    client.says(800, { isSilent: true });
+    client.speak(800, { isSilent: true });
     await client.upTo("response.created");
     assert.equal(client.types.filter((type) => type === "input_audio_buffer.committed").length, 1);
     await client.close();
@@ -209,10 +209,10 @@ describe("a client that", () => {
     const update = (turn_detection: unknown) =>
       client.send({ type: "session.update", session: { audio: { input: { turn_detection } } } });
     update(null);
-    client.says(1_000);
+    client.speak(1_000);
     update({ type: "semantic_vad" });
-    client.says(1_000, { isSilent: true });
-    client.says(700);
+    client.speak(1_000, { isSilent: true });
+    client.speak(700);
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
     assert.ok(Math.abs((audio_start_ms as number) - 1_700) <= 64, `${audio_start_ms}`);
     await client.close();
@@ -223,7 +223,7 @@ describe("a client that", () => {
     const client = await RealtimeClient.open(own);
     client.send({ type: "response.create" });
     const { item_id } = await client.upTo("response.output_audio.delta");
-    client.says(400);
+    client.speak(400);
     await client.upTo("input_audio_buffer.speech_started");
     const done = await client.upTo("response.done");
     assert.deepEqual((done.response as { status_details: unknown }).status_details, {
@@ -265,8 +265,8 @@ describe("an interruption that takes two words", () => {
 
   test("is none with one, which is said to nobody", async () => {
     const client = await speaking("Mhm.");
-    client.says(700);
-    client.says(800, { isSilent: true });
+    client.speak(700);
+    client.speak(800, { isSilent: true });
     const added = await client.upTo("conversation.item.done");
     assert.equal((added.item as { role: string }).role, "user");
     goOn();
@@ -278,8 +278,8 @@ describe("an interruption that takes two words", () => {
 
   test("is none with none, of which nothing is told", async () => {
     const client = await speaking("");
-    client.says(700);
-    client.says(800, { isSilent: true });
+    client.speak(700);
+    client.speak(800, { isSilent: true });
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
     await client.upTo("error");
     goOn();
@@ -290,11 +290,11 @@ describe("an interruption that takes two words", () => {
 
   test("is one with two, while it goes on", async () => {
     const client = await speaking("Wait, please.");
-    client.says(1_000);
+    client.speak(1_000);
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
     assert.ok((audio_start_ms as number) <= 64);
     assert.equal(status(await client.upTo("response.done")), "cancelled");
-    client.says(800, { isSilent: true });
+    client.speak(800, { isSilent: true });
     goOn();
     await client.upTo("response.created");
     await client.close();

@@ -65,8 +65,8 @@ const responseOf = (event: ServerEvent) =>
 
 /** Somebody speaks, and is silent for long enough. */
 function turn(): void {
-  client.says(700);
-  client.says(800, { isSilent: true });
+  client.speak(700);
+  client.speak(800, { isSilent: true });
 }
 
 describe("a turn over a socket", () => {
@@ -89,8 +89,8 @@ describe("a turn over a socket", () => {
     const keyed = await server.another();
     const own = await RealtimeClient.open({ url: server.url, key: keyed.key });
     const from = lines.length;
-    own.says(700);
-    own.says(800, { isSilent: true });
+    own.speak(700);
+    own.speak(800, { isSilent: true });
     await own.upTo("response.done");
     await own.close();
     const ended = () => lines.slice(from).map((line) => JSON.parse(line));
@@ -122,19 +122,19 @@ describe("a turn over a socket", () => {
 
   test("is recognised while it is spoken, by what was made of it before, and what is superseded stops", async () => {
     recogniser.asked.length = 0;
-    client.says(3_200);
+    client.speak(3_200);
     await until("recognitions of what is said so far", () => recogniser.asked.length >= 2);
-    client.says(800, { isSilent: true });
+    client.speak(800, { isSilent: true });
     await client.upTo("response.done");
     assert.equal(recogniser.asked[0]!.draft, null);
     assert.equal(recogniser.asked.at(-1)!.draft?.text, SECRET_WORDS);
     recogniser.hold();
-    client.says(400);
-    client.says(200, { isSilent: true });
+    client.speak(400);
+    client.speak(200, { isSilent: true });
     await until("a recognition that waits", () => recogniser.clips.length > recogniser.asked.length - 1);
     const stopped = recogniser.stopped.length;
-    client.says(400);
-    client.says(200, { isSilent: true });
+    client.speak(400);
+    client.speak(200, { isSilent: true });
     await until("its end", () => recogniser.stopped.length > stopped);
   });
 
@@ -142,9 +142,9 @@ describe("a turn over a socket", () => {
     recogniser.hold();
     turn();
     await client.upTo("input_audio_buffer.committed");
-    client.says(700);
+    client.speak(700);
     await client.upTo("input_audio_buffer.speech_started");
-    client.says(800, { isSilent: true });
+    client.speak(800, { isSilent: true });
     await client.upTo("input_audio_buffer.committed");
     recogniser.release();
     await client.upTo("response.done");
@@ -162,18 +162,18 @@ describe("a turn over a socket", () => {
   });
 
   test("goes on where the detector dies in the middle of it", async () => {
-    client.says(500);
+    client.speak(500);
     await client.upTo("input_audio_buffer.speech_started");
     detector.failures = 1;
-    client.says(400);
-    client.says(800, { isSilent: true });
+    client.speak(400);
+    client.speak(800, { isSilent: true });
     assert.equal(responseOf(await client.upTo("response.done")).status, "completed");
     assert.ok(!client.types.includes("error"));
   });
 
   test("cannot be found while the detector fails on and on, which is told once", async () => {
     detector.failures = 200;
-    client.says(2_000);
+    client.speak(2_000);
     assert.equal(errorOf(await client.upTo("error")).code, "turn_detection_failed");
     detector.failures = 0;
     turn();
@@ -214,7 +214,7 @@ describe("events of a client that means no good", () => {
     client.send({ type: "input_audio_buffer.commit" });
     await client.upTo("input_audio_buffer.committed");
     client.send("x".repeat(5 * 2 ** 20));
-    assert.equal((await client.over()).code, 1_009);
+    assert.equal((await client.closing()).code, 1_009);
   });
 
   test("with an odd byte leave it to the next", async () => {
@@ -322,8 +322,8 @@ describe("a session that transcribes", () => {
       { url: server.url, key: other.key },
       { query: "?intent=transcription", headers: other.auth },
     );
-    own.says(700);
-    own.says(800, { isSilent: true });
+    own.speak(700);
+    own.speak(800, { isSilent: true });
     const told = await own.upTo("conversation.item.input_audio_transcription.completed");
     assert.equal(told.transcript, SECRET_WORDS);
     own.send({ type: "response.create" });

@@ -34,8 +34,8 @@ async function call(parameters: Record<string, string> = {}): Promise<TwilioCall
 
 test("a caller is heard, answered, and interrupts; the writer sees what the marks say was heard", async () => {
   const caller = await call({ instructions: "Be short.", language: "en" });
-  caller.say(sentence);
-  caller.sayNothing(5);
+  caller.speak(sentence);
+  caller.beSilent(5);
   await caller.upTo("mark", 20);
   const media = caller.received.find(({ event }) => event === "media")!;
   assert.equal(media.streamSid, "MZ0123456789abcdef0123456789abcdef");
@@ -50,11 +50,11 @@ test("a caller is heard, answered, and interrupts; the writer sees what the mark
   assert.equal(recogniser.asked.at(-1)!.language, "en");
 
   caller.returnMarks(7);
-  caller.say(sentence);
+  caller.speak(sentence);
   await caller.upTo("clear");
   // As Twilio returns the marks of what it throws away.
   caller.returnMarks(Number.POSITIVE_INFINITY);
-  caller.sayNothing(5);
+  caller.beSilent(5);
   await until("the second reply", () => writer.dialogues.at(-1) !== first);
   const heard = writer.dialogues.at(-1)!.history[1]!.text;
   assert.equal(heard, "Alpha");
@@ -74,8 +74,8 @@ test("keys are answered, too, if a reply has begun since the first of them", asy
   const caller = await call();
   const press = (digit: string) => caller.send({ event: "dtmf", dtmf: { track: "inbound_track", digit } });
   press("4");
-  caller.say(sentence);
-  caller.sayNothing(5);
+  caller.speak(sentence);
+  caller.beSilent(5);
   await caller.upTo("mark");
   press("#");
   const last = () => writer.dialogues.at(-1)!.history.at(-1)!.text ?? "";
@@ -89,8 +89,8 @@ test("a client secret opens a call, and what is said before the key is known is 
   const { value } = (await made.json()) as { readonly value: string };
   const before = writer.dialogues.length;
   const caller = await call({ key: value });
-  caller.say(sentence);
-  caller.sayNothing(5);
+  caller.speak(sentence);
+  caller.beSilent(5);
   await caller.upTo("mark");
   assert.equal(writer.dialogues.length, before + 1);
   caller.close();
@@ -132,8 +132,8 @@ test("a key has as many calls as it may have sessions", async () => {
   const { key } = await server.another();
   const calls = [await call({ key }), await call({ key })];
   for (const each of calls) {
-    each.say(sentence);
-    each.sayNothing(5);
+    each.speak(sentence);
+    each.beSilent(5);
     await each.upTo("mark");
   }
   const third = await call({ key });

@@ -18,7 +18,7 @@ import {
   type VoiceAdded,
   type VoiceRecord,
 } from "../store.ts";
-import { inTransaction } from "./libsql-database.ts";
+import { emptyLog, inTransaction } from "./libsql-database.ts";
 
 /** Blocking reads from an open database. */
 export interface LedgerReads extends VoiceReads {
@@ -132,7 +132,9 @@ export function writesOn(database: Database.Database): LedgerWrites {
         deleteVoices.run([keyId]);
         return updateRevoked.run(tsS, keyId).changes === 1;
       };
-      return erasing(database, () => inTransaction(database, revoke, lateAtMs));
+      const isRevoked = inTransaction(database, revoke, lateAtMs);
+      emptyLog(database);
+      return isRevoked;
     },
     commit(records, lateAtMs) {
       inTransaction(
@@ -212,28 +214,16 @@ export function voiceWritesOn(database: Database.Database): VoiceWrites {
         },
         lateAtMs,
       ),
-    removeVoice: (keyId, idOrName, lateAtMs) =>
-      erasing(database, () =>
-        inTransaction(
-          database,
-          () => {
-            const row = selectVoice.get([keyId, idOrName, nameKeyOf(idOrName)]) as VoiceRow | undefined;
-            if (row === undefined) return null;
-            deleteVoice.run([row.voice_id]);
-            return voiceOf(row);
-          },
-          lateAtMs,
-        ),
-      ),
+    removeVoice(keyId, idOrName, lateAtMs) {
+      const remove = (): VoiceRecord | null => {
+        const row = selectVoice.get([keyId, idOrName, nameKeyOf(idOrName)]) as VoiceRow | undefined;
+        if (row === undefined) return null;
+        deleteVoice.run([row.voice_id]);
+        return voiceOf(row);
+      };
+      const removed = inTransaction(database, remove, lateAtMs);
+      if (removed !== null) emptyLog(database);
+      return removed;
+    },
   };
-}
-
-/** Makes SQLite overwrite what `work` deletes in the file. */
-export function erasing<T>(database: Database.Database, work: () => T): T {
-  database.pragma("secure_delete = ON");
-  try {
-    return work();
-  } finally {
-    database.pragma("secure_delete = OFF");
-  }
 }

@@ -111,13 +111,32 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
+    // For inserts as well: they move rows between pages, and would leave copies behind.
+    database.pragma("secure_delete = ON");
     migrate(database, path);
+    emptyLog(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
 }
+
+/**
+ * Moves the write-ahead log into the database and truncates it, so that no file keeps what was deleted. Does not wait
+ * for readers, which delay it only briefly: tries again a little later.
+ */
+export function emptyLog(database: Database.Database, attempts = EMPTYING.attempts): void {
+  if (!database.open) return;
+  const [{ timeout }] = database.pragma("busy_timeout") as [{ timeout: number }];
+  database.pragma("busy_timeout = 0");
+  const [{ busy }] = database.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+  database.pragma(`busy_timeout = ${timeout}`);
+  if (busy === 0 || attempts <= 1) return;
+  setTimeout(() => emptyLog(database, attempts - 1), EMPTYING.pauseMs).unref();
+}
+
+const EMPTYING = { attempts: 20, pauseMs: 200 };
 
 /**
  * Restricts the database's mode, as it holds keys and recordings. Files that SQLite adds inherit it. An existing file

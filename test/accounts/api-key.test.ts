@@ -4,12 +4,12 @@ import { hashApiKey, newApiKey, newKeyId, parseApiKey } from "../../src/accounts
 import fc from "../properties.ts";
 
 describe("an API key", () => {
-  it("is ant_, 32 random characters and 6 of checksum, all base62", () => {
+  it("has a prefix, 32 random characters and a checksum of 6", () => {
     assert.match(newApiKey(), /^ant_[0-9A-Za-z]{38}$/);
     assert.equal(parseApiKey(newApiKey()), "well-formed");
   });
 
-  it("never comes twice, and uses the whole alphabet evenly", () => {
+  it("is unique, and uses the whole alphabet evenly", () => {
     const keys = Array.from({ length: 2_000 }, newApiKey);
     assert.equal(new Set(keys).size, keys.length);
     const counts = new Map<string, number>();
@@ -22,12 +22,12 @@ describe("an API key", () => {
       assert.ok(Math.abs(count - 1_032) < 192, `${character}: ${count}`);
   });
 
-  it("has the CRC-32 of its first 36 characters at its end, in base62", () => {
+  it("ends in the base62 CRC-32 of its first 36 characters", () => {
     // CRC-32 as zlib computes it: 0x9fe2d8f2.
     assert.equal(parseApiKey("ant_000000000000000000000000000000002vXGE6"), "well-formed");
   });
 
-  it("is recognised as mistyped when any one character is wrong, or two neighbours are swapped", () => {
+  it("is detected as mistyped with one wrong or two swapped characters", () => {
     const key = newApiKey();
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 41 }), fc.constantFrom(..."09AZaz"), (at, character) => {
@@ -43,7 +43,7 @@ describe("an API key", () => {
     );
   });
 
-  it("is mistyped when cut short or lengthened, and foreign without its prefix", () => {
+  it("is mistyped with another length, and foreign without its prefix", () => {
     const key = newApiKey();
     assert.equal(parseApiKey(key.slice(0, -1)), "mistyped");
     assert.equal(parseApiKey(`${key}a`), "mistyped");
@@ -54,7 +54,7 @@ describe("an API key", () => {
     assert.equal(parseApiKey("sk-1234"), "foreign");
   });
 
-  it("is known by its SHA-256, and its id says nothing of it", () => {
+  it("is stored as its SHA-256, under an unrelated id", () => {
     assert.equal(hashApiKey("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert.match(newKeyId(), /^key_[0-9A-Za-z]{12}$/);
   });

@@ -41,7 +41,7 @@ export function bucketsConformance(
       for (let i = 0; i < terms.burst; i++) await buckets.take(bucket, terms);
     }
 
-    it("give their burst at once, then refuse and say when to come back", async () => {
+    it("grant their burst at once, then refuse with the wait", async () => {
       const terms = { rpm: 60, burst: 3 };
       const bucket = fresh();
       await world.at(1_000);
@@ -58,7 +58,7 @@ export function bucketsConformance(
       assert.deepEqual(await buckets.peek(bucket, terms), full);
     });
 
-    it("keep names apart, each by its own terms", async () => {
+    it("keep keys apart, each with its own terms", async () => {
       const [small, large] = [fresh(), fresh()];
       await world.at(0);
       assert.equal((await buckets.take(small, { rpm: 60, burst: 1 })).allowed, true);
@@ -66,7 +66,7 @@ export function bucketsConformance(
       assert.equal((await buckets.take(large, { rpm: 600, burst: 5 })).remaining, 4);
     });
 
-    it("tell at a look what a take would, and take nothing", async () => {
+    it("peek without taking", async () => {
       const terms = { rpm: 60, burst: 1 };
       const bucket = fresh();
       await world.at(0);
@@ -75,7 +75,7 @@ export function bucketsConformance(
       assert.equal((await buckets.peek(bucket, terms)).allowed, false);
     });
 
-    it("recall what was told last, and gain on it", async () => {
+    it("return the last known state, refilled", async () => {
       const terms = { rpm: 60, burst: 5 };
       const bucket = fresh();
       await world.at(0);
@@ -87,7 +87,7 @@ export function bucketsConformance(
       assert.equal(buckets.recall(bucket, terms).remaining, 4);
     });
 
-    it("agree with the arithmetic to the last digit, whatever is asked when", async () => {
+    it("match exact arithmetic at any time", async () => {
       const asked = fc.record({
         bucket: fc.integer({ min: 0, max: 2 }),
         afterUs: fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 90_000_000 })),
@@ -136,7 +136,7 @@ export function bucketsConformance(
       }
     });
 
-    it("succeed at exactly the announced time, and not a millisecond earlier", async () => {
+    it("grant at exactly the announced time", async () => {
       await fc.assert(
         fc.asyncProperty(SMALL, MOMENT_MS, async (terms, nowMs) => {
           const bucket = fresh();
@@ -154,7 +154,7 @@ export function bucketsConformance(
       );
     });
 
-    it("are full after the seconds that they announced, and not a second earlier", async () => {
+    it("are full at exactly the announced time", async () => {
       await fc.assert(
         fc.asyncProperty(SMALL, MOMENT_MS, async (terms, nowMs) => {
           const bucket = fresh();
@@ -171,7 +171,7 @@ export function bucketsConformance(
       );
     });
 
-    it("give out exactly what they hold to 256 who ask at once, and tell each what is left", async () => {
+    it("grant exactly their content to 256 concurrent takes", async () => {
       const terms = { rpm: 60, burst: 1_000 };
       const bucket = fresh();
       await world.at(0);
@@ -190,7 +190,7 @@ export function bucketsConformance(
       );
     });
 
-    it("count whole milliseconds alone", async () => {
+    it("count whole milliseconds", async () => {
       const terms = { rpm: 60, burst: 1 };
       const bucket = fresh();
       await world.at(0.9);
@@ -214,7 +214,7 @@ export function bucketsConformance(
       assert.equal((await buckets.take(bucket, terms)).allowed, true);
     });
 
-    it("grant in no window more than burst + rpm × minutes, whatever the clock does", async () => {
+    it("grant at most burst + rpm × minutes in any window", async () => {
       const steps = fc.array(
         fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: -5_000, max: 0 })),
         { maxLength: 60 },
@@ -246,7 +246,7 @@ export function bucketsConformance(
       );
     });
 
-    it("answer also once they are closed, which they may be twice", async () => {
+    it("answer after close, which may be called twice", async () => {
       const other = await open();
       other.buckets.close();
       other.buckets.close();

@@ -19,7 +19,7 @@ describe("a table of buckets", () => {
     assert.equal(table.take("b", terms, 0).remaining, 1);
   });
 
-  it("takes nothing, and remembers nothing, for a look", () => {
+  it("stores nothing for a peek", () => {
     const table = new BucketTable();
     assert.equal(table.peek("a", terms, 0).remaining, 2);
     assert.equal(table.size, 0);
@@ -27,7 +27,7 @@ describe("a table of buckets", () => {
     assert.equal(table.peek("a", terms, 0).remaining, 1);
   });
 
-  it("forgets the name longest untouched when it is over its capacity", () => {
+  it("evicts the least recently used name", () => {
     const table = new BucketTable(2);
     for (const name of ["a", "b", "a", "c"]) table.take(name, terms, 0);
     assert.equal(table.size, 2);
@@ -37,7 +37,7 @@ describe("a table of buckets", () => {
   });
 });
 
-describe("the group of an address", () => {
+describe("the address group", () => {
   const groups: readonly [address: string, group: string][] = [
     ["192.0.2.7", "192.0.2.7"],
     ["::ffff:192.0.2.7", "192.0.2.7"],
@@ -62,7 +62,7 @@ describe("the group of an address", () => {
   }
 });
 
-describe("the wider group of an address", () => {
+describe("the wider address group", () => {
   const groups: readonly [address: string, group: string][] = [
     ["192.0.2.7", "192.0.2.0/24"],
     ["::ffff:192.0.2.9", "192.0.2.0/24"],

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { newEventId } from "../../src/accounts/store.ts";
 
-describe("the id of an event", () => {
-  it("is a UUID of version 7, which begins with the time", () => {
+describe("an event id", () => {
+  it("is a UUIDv7, which begins with the time", () => {
     const id = newEventId(0x0199_8877_6655);
     assert.match(id, /^01998877-6655-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     assert.ok(newEventId(0xffff_ffff_ffff).startsWith("ffffffff-ffff-7"));
   });
 
-  it("sorts by its time, and never comes twice", () => {
+  it("sorts by time, and is unique", () => {
     const times = Array.from({ length: 1_000 }, (_, i) => 1_700_000_000_000 + i);
     const ids = times.map((timeMs) => newEventId(timeMs));
     assert.deepEqual([...ids].sort(), ids);

@@ -132,8 +132,8 @@ function damage(dataDir: string, page: number, offset: number): void {
   closeSync(file);
 }
 
-describe("a process that commits for these tests", () => {
-  it("ends when whoever started it has gone, though its work has no end", async () => {
+describe("the committer process", () => {
+  it("ends when its parent is gone", async () => {
     const { child, acknowledged, ended } = committer(temporaryFolder(), 0);
     await acknowledged(1);
     child.stdin!.end();
@@ -142,8 +142,8 @@ describe("a process that commits for these tests", () => {
   });
 });
 
-describe("usage under faults", () => {
-  it("loses nothing that was acknowledged, and counts nothing twice, when killed in the middle of its work", async () => {
+describe("a libsql store", () => {
+  it("neither loses nor repeats acknowledged events when killed", async () => {
     const dataDir = temporaryFolder();
     const acknowledged: string[] = [];
     for (const kills of [1, 250, 900]) {
@@ -172,7 +172,7 @@ describe("usage under faults", () => {
     }
   });
 
-  it("adds up when several processes begin in one empty data directory at once", async () => {
+  it("adds up if several processes create one data directory", async () => {
     const dataDir = join(temporaryFolder(), "not", "there", "yet");
     const all = [1, 2, 3].map(() => committer(dataDir, 300));
     await Promise.all(all.map((one) => completed(one, 300)));
@@ -180,7 +180,7 @@ describe("usage under faults", () => {
     assert.equal(auditedEvents(dataDir).size, 900);
   });
 
-  it("opens for everybody who opens one new data directory at the same moment", async () => {
+  it("opens for concurrent callers on a new data directory", async () => {
     for (let round = 0; round < 3; round++) {
       const dataDir = temporaryFolder();
       const stores = await openedTogether(dataDir, 6);
@@ -192,7 +192,7 @@ describe("usage under faults", () => {
     }
   });
 
-  it("says that the disk is full, keeps what was acknowledged, and can still be read", async () => {
+  it("reports a full disk, keeps acknowledged events, and stays readable", async () => {
     const dataDir = temporaryFolder();
     const limited = `ulimit -f 300; exec "$0" "$@"`;
     const line = ["-c", limited, process.execPath, COMMITTER, dataDir, "0"];
@@ -214,7 +214,7 @@ describe("usage under faults", () => {
     assert.equal(events.size, acks.length, "what was refused was not counted");
   });
 
-  it("refuses a file that is no database, and leaves it as it is", async () => {
+  it("refuses a file that is no database, and leaves it unchanged", async () => {
     const dataDir = temporaryFolder();
     const path = join(dataDir, "antiphon.db");
     writeFileSync(path, "this is no database\n".repeat(400));
@@ -222,13 +222,13 @@ describe("usage under faults", () => {
     assert.equal(readFileSync(path, "utf8"), "this is no database\n".repeat(400));
   });
 
-  it("refuses a database whose list of tables is damaged, at start", async () => {
+  it("refuses a damaged schema at start", async () => {
     const dataDir = await soundDatabase();
     damage(dataDir, 1, 100);
     assert.match(await refusal(dataDir, "damaged"), /restore it from a backup, or move it away/);
   });
 
-  it("opens a database with a damaged page at once, and says so when something meets the page", async () => {
+  it("opens with a damaged page, and reports it when it reads the page", async () => {
     const dataDir = await soundDatabase();
     const database = new Database(join(dataDir, "antiphon.db"));
     const [hashes] = database
@@ -248,7 +248,7 @@ describe("usage under faults", () => {
     }
   });
 
-  it("finds a damaged page when it is told to check the database, and nothing in a sound one", async () => {
+  it("finds a damaged page in a check", async () => {
     const dataDir = await soundDatabase();
     checkDatabase(databasePath(dataDir));
     damage(dataDir, 13, 500);
@@ -281,7 +281,7 @@ describe("usage under faults", () => {
     await refusal(folder, "unwritable");
   });
 
-  it("refuses a data directory that it may not write to, new or used", async (t) => {
+  it("refuses a read-only data directory, new or used", async (t) => {
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     if (spawnSync(process.execPath, ["--check", COMMITTER], user).status !== 0) {
       t.skip("this checkout cannot be read by an ordinary user");
@@ -298,7 +298,7 @@ describe("usage under faults", () => {
     }
   });
 
-  it("converts durations without loss for clips of every usual rate", () => {
+  it("converts durations of every usual rate without loss", () => {
     for (const rateHz of [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000]) {
       for (const samples of [1, 7, 1_919, 123_456_789]) {
         const ticks = toTicks(samples / rateHz);

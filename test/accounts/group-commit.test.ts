@@ -13,7 +13,7 @@ function slowWork() {
 }
 
 describe("a grouped job", () => {
-  it("does it at once when idle, and together what came meanwhile", async () => {
+  it("runs at once when idle, then together for all that waited", async () => {
     const { groups, work } = slowWork();
     const grouped = new GroupCommit(work);
     const first = grouped.add("a");
@@ -28,7 +28,7 @@ describe("a grouped job", () => {
     assert.equal(groups.length, 2);
   });
 
-  it("resolves nobody before the group is done", async () => {
+  it("resolves no caller before its group is done", async () => {
     const { groups, work } = slowWork();
     const grouped = new GroupCommit(work);
     let resolved = false;
@@ -42,7 +42,7 @@ describe("a grouped job", () => {
     assert.equal(resolved, true);
   });
 
-  it("rejects the whole group that was not done, and only that one", async () => {
+  it("rejects only the group that failed", async () => {
     const { groups, work } = slowWork();
     const grouped = new GroupCommit(work);
     const first = grouped.add("a");
@@ -57,7 +57,7 @@ describe("a grouped job", () => {
     await third;
   });
 
-  it("is settled once nothing waits", async () => {
+  it("settles once nothing waits", async () => {
     const { groups, work } = slowWork();
     const grouped = new GroupCommit(work);
     await grouped.settled();

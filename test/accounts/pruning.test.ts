@@ -38,8 +38,8 @@ function remembered(database: Database.Database): string[] {
   return (rows as { event_id: string }[]).map((row) => row.event_id);
 }
 
-describe("events that were counted", () => {
-  it("are forgotten after a day, a few with every commit, and not before", () => {
+describe("counted events", () => {
+  it("are pruned after a day, a few with every commit", () => {
     withLedger((ledger, database) => {
       const old = Array.from({ length: 100 }, () => event());
       ledger.commit(old, NEVER);
@@ -59,7 +59,7 @@ describe("events that were counted", () => {
     });
   });
 
-  it("are counted once within a day and add up for ever, whatever has been forgotten", () => {
+  it("count once within a day and stay in the totals", () => {
     const step = fc.oneof(
       fc.record({ commit: fc.array(fc.nat(40), { maxLength: 12 }) }),
       fc.record({ ageH: fc.integer({ min: 1, max: 30 }) }),
@@ -92,7 +92,7 @@ describe("events that were counted", () => {
     );
   });
 
-  it("with an id that tells no time are never forgotten early", () => {
+  it("without a time in their id are not pruned early", () => {
     withLedger((ledger, database) => {
       ledger.commit([event("0"), event("zzz")], NEVER);
       for (let i = 0; i < 20; i++) ledger.commit([event(), event("0"), event("zzz")], NEVER);

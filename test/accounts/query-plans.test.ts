@@ -16,7 +16,7 @@ import { voiceRecord } from "./store-conformance.ts";
 /** Whether a statement asks for certain rows, and not for all or for a number of them. */
 const isSelective = (sql: string) => /[?$]/.test(sql.replaceAll(/LIMIT [?$]\d*/g, "").replaceAll('"$', ""));
 
-describe("every statement for certain rows is served by an index", () => {
+describe("every statement for certain rows uses an index", () => {
   it("in libsql", () => {
     const database = openDatabase(join(temporaryFolder(), "antiphon.db"));
     const statements: string[] = [];
@@ -45,7 +45,7 @@ describe("every statement for certain rows is served by an index", () => {
     }
   });
 
-  it("and no other file of the tenancy asks libsql for rows", () => {
+  it("and no other file queries libsql", () => {
     const asking = sourceFiles(TOP, "src/accounts").filter((file) =>
       /\.prepare\(/.test(readFileSync(join(TOP, file), "utf8")),
     );
@@ -56,7 +56,7 @@ describe("every statement for certain rows is served by an index", () => {
     let stop = async (): Promise<void> => {};
     after(() => stop());
 
-    it("whatever its values are", async () => {
+    it("with any parameters", async () => {
       const server = await startPostgres();
       stop = () => server.kill("SIGKILL");
       const url = await server.url();

@@ -60,8 +60,8 @@ function isUnavailable(error: unknown): boolean {
   return true;
 }
 
-describe("a store whose threads fail, or wait for others", () => {
-  it("opens the database again in another one, although the thread died while nobody called", async () => {
+describe("a store with failing or blocked threads", () => {
+  it("reopens the database after its thread died while idle", async () => {
     await withOddStore({}, async ({ store, threads }) => {
       await store.findKey(HASH);
       assert.equal(threads.length, 2);
@@ -111,7 +111,7 @@ describe("a store whose threads fail, or wait for others", () => {
     });
   }
 
-  it("says that it failed and that it works again, in plain words without a path", async () => {
+  it("reports failure and recovery without a path", async () => {
     await withOddStore({}, async (odd) => {
       odd.fate(FATES.diesBefore);
       await odd.store.commit([EVENT]);
@@ -122,7 +122,7 @@ describe("a store whose threads fail, or wait for others", () => {
     });
   });
 
-  it("gives up a thread that hangs, and what it refused so is not written when the thread comes to itself", async () => {
+  it("abandons a hung thread, whose refused writes are discarded", async () => {
     await withOddStore({ deadlineMs: 3_000, patienceMs: 60_000 }, async ({ dataDir, store, threads }) => {
       const holder = new Database(join(dataDir, "antiphon.db"));
       holder.exec("BEGIN IMMEDIATE");
@@ -142,7 +142,7 @@ describe("a store whose threads fail, or wait for others", () => {
     });
   });
 
-  it("knows keys and totals although a commit waits for another process", async () => {
+  it("reads keys and totals while a commit waits", async () => {
     await withOddStore({ patienceMs: 60_000 }, async ({ dataDir, store }) => {
       const holder = new Database(join(dataDir, "antiphon.db"));
       holder.exec("BEGIN IMMEDIATE");
@@ -164,7 +164,7 @@ describe("a store whose threads fail, or wait for others", () => {
     });
   });
 
-  it("says that it is busy, and that it passes, when another process holds the database for too long", async () => {
+  it("reports a transient error if another process holds the database", async () => {
     await withOddStore({ patienceMs: 1 }, async ({ dataDir, store }) => {
       const holder = new Database(join(dataDir, "antiphon.db"));
       holder.exec("BEGIN IMMEDIATE");

@@ -8,8 +8,8 @@ const passes = (error: unknown) => (error as Error).message !== "stays";
 const saysLittle = (error: unknown) => (error as Error).message === "late";
 const soon = () => monotonicMs() + 60_000;
 
-describe("what is tried again", () => {
-  it("is done as soon as a try succeeds, and each is told which it is", async () => {
+describe("retried work", () => {
+  it("ends with the first success, and passes the attempt", async () => {
     const tries: number[] = [];
     const result = await retried(
       async (nth) => {
@@ -22,7 +22,7 @@ describe("what is tried again", () => {
     assert.deepEqual([result, tries], ["done", [1, 2, 3, 4]]);
   });
 
-  it("is given up at once by what does not pass", async () => {
+  it("ends at once for a permanent error", async () => {
     let tries = 0;
     const work = async () => {
       tries += 1;
@@ -32,7 +32,7 @@ describe("what is tried again", () => {
     assert.equal(tries, 2);
   });
 
-  it("is given up with its last failure when its time is over", async () => {
+  it("ends with its last failure after the time limit", async () => {
     let tries = 0;
     const limits = { untilMs: soon(), passes, saysLittle };
     const work = async () => {
@@ -44,7 +44,7 @@ describe("what is tried again", () => {
     await assert.rejects(retried(work, limits), /^Error: 6$/, "one try is made in any case");
   });
 
-  it("is given up with the last failure that says something", async () => {
+  it("ends with the last informative failure", async () => {
     const said = ["refused", "late", "denied", "late"];
     const limits = { untilMs: soon(), passes, saysLittle };
     const work = async (nth: number) => {
@@ -60,7 +60,7 @@ describe("what is tried again", () => {
 });
 
 describe("slots", () => {
-  it("come in order, so many at once", async () => {
+  it("are granted in order, up to the limit", async () => {
     const slots = new TimedSemaphore(2);
     const order: string[] = [];
     const waits = ["a", "b", "c", "d"].map(async (name) => {
@@ -76,7 +76,7 @@ describe("slots", () => {
     assert.deepEqual(order, ["a", "b", "c", "d"]);
   });
 
-  it("that do not come free in time are not waited for any more", async () => {
+  it("reject a caller after the time limit", async () => {
     const slots = new TimedSemaphore(1);
     assert.equal(await slots.acquire(60_000), true);
     assert.equal(await slots.acquire(1), false);

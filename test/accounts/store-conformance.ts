@@ -43,7 +43,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal((await store.listKeys()).length, 2);
     });
 
-    it("revokes a key once, keeps when, and says when there is none", async () => {
+    it("revokes a key once, and keeps the time", async () => {
       assert.equal(await store.revokeKey("key_newer", 10.5), true);
       assert.equal((await store.findKey(HASH_B))?.key.revokedTsS, 10.5);
       assert.equal(await store.revokeKey("key_newer", 11), true);
@@ -51,13 +51,13 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal(await store.revokeKey("key_nobody", 12), false);
     });
 
-    it("has zeros for a key without requests, and nothing for one that is not there", async () => {
+    it("has zeros for an unused key, and nothing for an unknown one", async () => {
       const zeros = { requests: 0, inputChars: 0, inputAudioS: 0, outputAudioS: 0, lastRequestTsS: null };
       assert.deepEqual(await store.totals("key_older"), [{ keyId: "key_older", ...zeros }]);
       assert.deepEqual(await store.totals("key_nobody"), []);
     });
 
-    it("adds up what was committed, for each key, with the newest time", async () => {
+    it("adds up usage per key, with the newest time", async () => {
       await store.commit([
         usage("1", "key_older", 5.5),
         usage("2", "key_newer", 6),
@@ -94,7 +94,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal((await store.totals("key_older"))[0]?.requests, 3);
     });
 
-    it("shows at once what has been made, committed and revoked, time after time", async () => {
+    it("shows changes at once", async () => {
       for (let round = 0; round < 50; round++) {
         const keyId = `key_round${round}`;
         const hash = `${round}`.padStart(64, "0");
@@ -109,7 +109,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       }
     });
 
-    it("adds up a hundred thousand odd durations without an error", async () => {
+    it("adds up a hundred thousand odd durations exactly", async () => {
       await store.createKey(keyRecord("key_sums", 20), "e".repeat(64));
       const records = Array.from({ length: 100_000 }, (_, i) => ({
         ...usage(`sum${i}`, "key_sums", 1),
@@ -122,7 +122,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal(sums?.outputAudioS, 10_000);
     });
 
-    it("makes one first key, however many ask for it, and none where there is one, though revoked", async () => {
+    it("makes one first key for concurrent callers, and none if any exists", async () => {
       const other = await open();
       try {
         const all = Array.from({ length: 8 }, (_, i) =>
@@ -141,7 +141,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       }
     });
 
-    it("keeps a key's voices with their recordings, and finds them by their id, or their name in any case", async () => {
+    it("keeps a key's voices, and finds them by id or name in any case", async () => {
       await store.createKey(keyRecord("key_voices", 50), "7".repeat(64));
       await store.createKey(keyRecord("key_strange", 51), "8".repeat(64));
       const anna = voiceRecord("voice_a", "key_voices", "Anna Ω", 1);
@@ -162,7 +162,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal(await store.voiceAudio("voice_c"), null);
     });
 
-    it("has one voice of a name for each key, as many as the key may have, and none of no key", async () => {
+    it("limits voices per key, with unique names", async () => {
       const again = voiceRecord("voice_c", "key_voices", "ben", 3);
       assert.equal(await store.addVoice(again, new Uint8Array(1), 3), "taken");
       assert.equal(await store.addVoice({ ...again, name: "Cleo" }, new Uint8Array(1), 2), "full");
@@ -179,7 +179,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal((await store.listVoices("key_many")).length, 3);
     });
 
-    it("deletes a voice of the key that asks, once, and all of a key that is revoked", async () => {
+    it("deletes a voice of the key, once, and all of a revoked key", async () => {
       assert.equal(await store.removeVoice("key_strange", "voice_a"), null);
       assert.equal((await store.removeVoice("key_voices", "ANNA ω"))?.voiceId, "voice_a");
       assert.equal(await store.removeVoice("key_voices", "voice_a"), null);
@@ -193,7 +193,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.deepEqual(await store.listVoices(), []);
     });
 
-    it("keeps no voice of a key that is revoked while the voice is made: nobody could delete it", async () => {
+    it("keeps no voice of a key that is revoked meanwhile", async () => {
       const late = voiceRecord("voice_late", "key_many", "Late", 61);
       assert.equal(await store.addVoice(late, new Uint8Array(1), 3), "revoked");
       for (let i = 0; i < 8; i++) {
@@ -205,7 +205,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.deepEqual(await store.listVoices(), []);
     });
 
-    it("refuses everything with a StoreError once it is closed, and may be closed again", async () => {
+    it("rejects everything with a StoreError after close", async () => {
       const other = await open();
       await other.close();
       await other.close();

@@ -13,7 +13,7 @@ let stores = 0;
 storeConformance("libsql", () => libsqlStore(join(folder, `${stores++}`)));
 
 describe("a libsql store", () => {
-  it("makes one first key for all who open its data directory at once", async () => {
+  it("makes one first key for all that open it at once", async () => {
     const dataDir = temporaryFolder();
     const stores = await Promise.all([1, 2, 3].map(() => libsqlStore(dataDir)));
     try {
@@ -27,7 +27,7 @@ describe("a libsql store", () => {
     }
   });
 
-  it("leaves nothing in the file of a voice that was deleted, or whose key was revoked", async () => {
+  it("leaves no bytes of a deleted voice in the file", async () => {
     const dataDir = temporaryFolder();
     const store = await libsqlStore(dataDir);
     const record = { label: "a", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
@@ -45,7 +45,7 @@ describe("a libsql store", () => {
     for (const word of ["Tamarind", "Persimmon", "Quince"]) assert.ok(!file.includes(word), word);
   });
 
-  it("leaves the database in one file when it is closed", async () => {
+  it("leaves one file when it is closed", async () => {
     const dataDir = temporaryFolder();
     const store = await libsqlStore(dataDir);
     assert.deepEqual(await store.listKeys(), []);

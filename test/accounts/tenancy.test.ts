@@ -53,7 +53,7 @@ describe("tenancy", () => {
     );
   });
 
-  it("gives each key a bucket of its own terms", async () => {
+  it("gives each key a bucket with its own terms", async () => {
     const { tenancy, clock } = inMemory();
     const small = (await tenancy.createKey(TERMS)).record;
     const large = (await tenancy.createKey({ label: "b", rpm: 600, burst: 5 })).record;
@@ -74,7 +74,7 @@ describe("tenancy", () => {
     assert.equal((await tenancy.take(small)).allowed, false);
   });
 
-  it("counts guesses by address, apart from every key", async () => {
+  it("counts failed guesses by address, apart from every key", async () => {
     const { tenancy } = inMemory();
     const { record } = await tenancy.createKey(TERMS);
     for (let i = 0; i < 3; i++) assert.equal(tenancy.takeAnonymous("192.0.2.1").allowed, true);
@@ -84,7 +84,7 @@ describe("tenancy", () => {
     assert.equal((await tenancy.peek(record)).remaining, 2);
   });
 
-  it("refuses a key that is asked for wrongly", async () => {
+  it("refuses a key with invalid terms", async () => {
     const { tenancy } = inMemory();
     for (const wrong of [
       { ...TERMS, label: "  " },
@@ -100,7 +100,7 @@ describe("tenancy", () => {
     assert.deepEqual(await tenancy.listKeys(), []);
   });
 
-  it("is as well as its store", () => {
+  it("is healthy if its store is", () => {
     let isWell = true;
     const store = { ...memoryStore(), isWell: () => isWell };
     const tenancy = tenancyOn(store, { anonymous: { rpm: 60, burst: 3 } });
@@ -121,7 +121,7 @@ describe("tenancy", () => {
     await again.close();
   });
 
-  it("heeds at once what somebody else makes, revokes and commits in the same data directory", async () => {
+  it("sees changes of other processes at once", async () => {
     const settings = loadSettings({ flags: { dataDir: temporaryFolder() } });
     const [server, other] = (await Promise.all([openTenancy(settings), openTenancy(settings)])) as [
       Tenancy,

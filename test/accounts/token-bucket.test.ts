@@ -18,7 +18,7 @@ function drained(terms: BucketLimits, nowMs: number) {
 }
 
 describe("a token bucket", () => {
-  it("gives its burst at once, then refuses and says when to come back", () => {
+  it("grants its burst at once, then refuses with the wait", () => {
     const terms = { rpm: 60, burst: 3 };
     let state = fullBucket(terms, 1_000);
     const readings = [1, 2, 3, 4].map(() => {
@@ -42,7 +42,7 @@ describe("a token bucket", () => {
     });
   });
 
-  it("grants in no window more than burst + rpm × minutes, whatever the clock does", () => {
+  it("grants at most burst + rpm × minutes in any window", () => {
     const steps = fc.array(
       fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: -5_000, max: 0 })),
       {
@@ -87,7 +87,7 @@ describe("a token bucket", () => {
     }
   });
 
-  it("succeeds at exactly the announced time, and not a millisecond earlier", () => {
+  it("grants at exactly the announced time", () => {
     fc.assert(
       fc.property(
         limits.filter(({ burst }) => burst <= 50),
@@ -103,7 +103,7 @@ describe("a token bucket", () => {
     );
   });
 
-  it("is full after the seconds it announced, and not a second earlier", () => {
+  it("is full at exactly the announced time", () => {
     fc.assert(
       fc.property(limits, momentMs, fc.integer({ min: 1, max: 50 }), (terms, nowMs, takes) => {
         let state = fullBucket(terms, nowMs);
@@ -117,7 +117,7 @@ describe("a token bucket", () => {
     );
   });
 
-  it("says as many are left as can then be taken at once", () => {
+  it("reports as many as can be taken at once", () => {
     fc.assert(
       fc.property(limits, fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 60 }), (terms, stepsMs) => {
         let nowMs = 0;
@@ -138,7 +138,7 @@ describe("a token bucket", () => {
     );
   });
 
-  it("counts whole milliseconds alone, and whole parts of tokens", () => {
+  it("counts whole milliseconds and parts of tokens", () => {
     const terms = { rpm: 60, burst: 2 };
     const empty = drained(terms, 0.9);
     assert.equal(peek(empty, terms, 999.9).allowed, false);
@@ -156,7 +156,7 @@ describe("a token bucket", () => {
     );
   });
 
-  it("tells at a look what a take would", () => {
+  it("peeks at what a take would return", () => {
     const terms = { rpm: 60, burst: 1 };
     assert.equal(peek(fullBucket(terms, 0), terms, 0).allowed, true);
     assert.equal(peek(drained(terms, 0), terms, 0).allowed, false);

@@ -46,7 +46,7 @@ function expectedMono({ encoding, channels }: WavRecipe): number[] {
   });
 }
 
-test("reads every sample format, channel count and rate, with other chunks around", () => {
+test("reads every format, channel count and rate, among other chunks", () => {
   fc.assert(
     fc.property(recipe, (wav) => {
       const clip = decodeWav(makeWav(wav));
@@ -60,13 +60,13 @@ test("reads every sample format, channel count and rate, with other chunks aroun
   );
 });
 
-test("reads a file that lies anywhere inside a larger buffer", () => {
+test("reads a file anywhere in a larger buffer", () => {
   const file = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[1, -2, 3]] });
   const around = Buffer.concat([Buffer.alloc(3, 0xff), file, Buffer.alloc(5, 0xff)]);
   assert.deepEqual(decodeWav(around.subarray(3, 3 + file.length)), decodeWav(file));
 });
 
-test("reads to the end of the file when a streaming writer left 0 or 0xFFFFFFFF as sizes", () => {
+test("reads to the end if a streaming writer left 0 or 0xFFFFFFFF as sizes", () => {
   for (const size of [0, 0xffffffff]) {
     for (const riffSize of [size, undefined, 36]) {
       const told = { encoding: "s16", rateHz: 8_000, channels: [[100, -200, 300]] } as const;
@@ -76,7 +76,7 @@ test("reads to the end of the file when a streaming writer left 0 or 0xFFFFFFFF 
   }
 });
 
-test("drops what follows the last whole frame of a stream that broke off", () => {
+test("drops an incomplete last frame", () => {
   const stereo = makeWav({
     encoding: "s16",
     rateHz: 8_000,
@@ -89,13 +89,13 @@ test("drops what follows the last whole frame of a stream that broke off", () =>
   for (const lost of [1, 2, 3]) assert.equal(decodeWav(stereo.subarray(0, stereo.length - lost)).frames, 2);
 });
 
-test("takes a file without samples for empty although chunks follow its data", () => {
+test("reads an empty data chunk with chunks after it", () => {
   const list = { id: "LIST", body: Buffer.from("INFOISFT\x04\0\0\0test") };
   const file = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[]], after: [list] });
   assert.throws(() => decodeWav(file), /undecodable audio: it has no samples/);
 });
 
-test("clips floats beyond full scale, after mixing", () => {
+test("clips floats after mixing", () => {
   const file = makeWav({
     encoding: "f32",
     rateHz: 8_000,
@@ -107,7 +107,7 @@ test("clips floats beyond full scale, after mixing", () => {
   assert.deepEqual([...decodeWav(file).samples], [1, -1, 0]);
 });
 
-test("trusts neither the RIFF size nor the nominal byte rate", () => {
+test("ignores the RIFF size and the nominal byte rate", () => {
   const file = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[5, 6]], riffSize: 0x7fffffff });
   file.writeUInt32LE(0, 28);
   assert.equal(decodeWav(file).frames, 2);

@@ -40,7 +40,7 @@ function assertClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tol
   }
 }
 
-test("gives what the definition gives, for every size", () => {
+test("matches the definition for every size", () => {
   for (const points of SIZES) {
     const fourier = new RealFourier(points);
     const input = noise(points, points);
@@ -53,7 +53,7 @@ test("gives what the definition gives, for every size", () => {
   }
 });
 
-test("the inverse gives the input back, whatever was transformed before", () => {
+test("the inverse returns the input", () => {
   fc.assert(
     fc.property(size, fc.array(seed, { minLength: 1, maxLength: 4 }), (points, seeds) => {
       const fourier = new RealFourier(points);
@@ -70,7 +70,7 @@ test("the inverse gives the input back, whatever was transformed before", () => 
   );
 });
 
-test("the powers are the squared magnitudes, and hold the energy of the input (Parseval)", () => {
+test("the powers are squared magnitudes, with Parseval's energy", () => {
   fc.assert(
     fc.property(size, seed, (points, from) => {
       const fourier = new RealFourier(points);
@@ -92,7 +92,7 @@ test("the powers are the squared magnitudes, and hold the energy of the input (P
   );
 });
 
-test("takes and gives single precision too", () => {
+test("takes and returns single precision", () => {
   const fourier = new RealFourier(1_200);
   const input = Float32Array.from({ length: 1_200 }, (_, n) => Math.cos((2 * Math.PI * 37 * n) / 1_200));
   const powers = new Float32Array(fourier.bins);
@@ -102,14 +102,14 @@ test("takes and gives single precision too", () => {
   }
 });
 
-test("leaves its input alone", () => {
+test("leaves its input unchanged", () => {
   const input = noise(60, 7);
   const copy = input.slice();
   new RealFourier(60).powers(input, new Float64Array(31));
   assert.deepEqual(input, copy);
 });
 
-test("refuses sizes that it has no passes for", () => {
+test("refuses unsupported sizes", () => {
   for (const points of [0, 1, 3, 14, 22, 1_202, 2.5, -4, Number.NaN]) {
     assert.throws(() => new RealFourier(points), RangeError, String(points));
   }

@@ -75,7 +75,7 @@ const REFUSED: readonly (readonly [Uint8Array, RegExp])[] = [
   ],
 ];
 
-test("refuses what is broken or not supported in a sentence that says what is wrong", () => {
+test("refuses broken or unsupported files with a reason", () => {
   for (const [file, reason] of REFUSED) {
     assert.throws(
       () => decodeWav(file),
@@ -89,7 +89,7 @@ test("refuses what is broken or not supported in a sentence that says what is wr
   }
 });
 
-test("refuses an extensible file whose sub-format is none of the known", () => {
+test("refuses unknown sub-formats of an extensible file", () => {
   const file = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[1]], extensible: true });
   file[12 + 8 + 39] = 0x72;
   assert.throws(() => decodeWav(file), /neither PCM nor float/);
@@ -111,7 +111,7 @@ function mustDecodeOrRefuse(file: Uint8Array): "decoded" | "refused" {
   }
 }
 
-test("throws nothing but its own error on random bytes, bare or behind a valid beginning", () => {
+test("throws only its own error on random bytes", () => {
   const beginning = fc.constantFrom(0, 12, 20, 36, 40, 44);
   fc.assert(
     fc.property(beginning, fc.uint8Array({ maxLength: 200 }), (kept, noise) => {
@@ -121,7 +121,7 @@ test("throws nothing but its own error on random bytes, bare or behind a valid b
   );
 });
 
-test("throws nothing but its own error whatever one byte of a valid file becomes", () => {
+test("throws only its own error if any byte of a file changes", () => {
   for (const extensible of [false, true]) {
     const outcomes = new Set<string>();
     const file = makeWav({
@@ -146,7 +146,7 @@ test("throws nothing but its own error whatever one byte of a valid file becomes
   }
 });
 
-test("refuses every truncation of a file that tells its size, and reads what came of one that does not", () => {
+test("refuses every truncation of a file with sizes, and reads the rest", () => {
   for (const encoding of ENCODINGS) {
     const told = makeWav({
       encoding,
@@ -179,7 +179,7 @@ test("refuses every truncation of a file that tells its size, and reads what cam
   }
 });
 
-test("throws nothing but its own error on several mutations at once", () => {
+test("throws only its own error on several mutations", () => {
   const mutation = fc.tuple(fc.nat({ max: 63 }), fc.nat({ max: 255 }));
   fc.assert(
     fc.property(
@@ -195,7 +195,7 @@ test("throws nothing but its own error on several mutations at once", () => {
   );
 });
 
-test("allocates by what a file holds, not by what its header claims", () => {
+test("allocates by the file's content, not by its header", () => {
   const before = process.memoryUsage().arrayBuffers;
   for (let i = 0; i < 200; i += 1) {
     const file = altered((bytes) => bytes.writeUInt32LE(i % 2 === 0 ? 0xffffffff : 0xfffffff0, DATA_SIZE));
@@ -205,7 +205,7 @@ test("allocates by what a file holds, not by what its header claims", () => {
   assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
 });
 
-test("looks at each of a million tiny chunks once", () => {
+test("reads each of a million tiny chunks once", () => {
   const junk = Buffer.alloc(8_000_000);
   for (let at = 0; at < junk.length; at += 8) junk.write("JUNK", at);
   const file = Buffer.concat([mono().subarray(0, 12), junk, mono().subarray(12)]);

@@ -55,7 +55,7 @@ for (const rateHz of [16_000, 24_000, 48_000]) {
   });
 }
 
-test("parts within the gate count by their energy (after EBU Tech 3341, case 5)", () => {
+test("parts within the gate count by energy (EBU Tech 3341, case 5)", () => {
   const parts = [
     { durationS: 20, db: -26 },
     { durationS: 20.1, db: -20 },
@@ -68,7 +68,7 @@ test("at 8 kHz a tone reads its level less 3.01 within 0.25", () => {
   assertLoudness(tone(8_000, { durationS: 2, db: -20 }), 8_000, -20 + MONO_LU, 0.25);
 });
 
-test("the weighting is that of the standard's tables at 48 kHz, and the same at 24 kHz", () => {
+test("the weighting matches the standard's tables at 48 and 24 kHz", () => {
   for (const hz of [25, 100, 500, 997, 2_000, 4_000]) {
     const expected = tableDb(hz) - 0.691 + MONO_LU;
     assert.ok(Math.abs(loudnessOf(sine(hz, 48_000), 48_000)! - expected) < 0.01, `${hz} Hz at 48 kHz`);
@@ -102,21 +102,21 @@ test("a signal shorter than 400 ms is one block", () => {
   }
 });
 
-test("gives null for nothing, silence, an offset that has settled, and what is under the gate", () => {
+test("returns null for silence, a constant offset, and below the gate", () => {
   assert.equal(loudnessOf(new Float32Array(0), 24_000), null);
   assert.equal(loudnessOf(new Float32Array(100_000), 24_000), null);
   assert.equal(loudnessOf(tone(24_000, { durationS: 2, db: -72 }), 24_000), null);
   assert.equal(loudnessOf(new Float32Array(30_000).fill(1e-42), 24_000), null);
 });
 
-test("leaves out blocks that hold no numbers, and reads the others", () => {
+test("skips blocks with non-finite samples", () => {
   const samples = tone(24_000, { durationS: 4, db: -20 });
   samples[30_000] = Number.NaN;
   samples[31_000] = Number.POSITIVE_INFINITY;
   assertLoudness(samples, 24_000, -20 + MONO_LU);
 });
 
-test("is louder by as many LU as the signal is by decibels", () => {
+test("rises in LU as the signal does in decibels", () => {
   const db = fc.double({ min: -20, max: 20, noNaN: true });
   const block = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 400, maxLength: 2_000 });
   fc.assert(

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { LruCache } from "../../src/audio/lru-cache.ts";
 import fc from "../properties.ts";
 
-test("keeps what was set or asked for last", () => {
+test("keeps the most recently used", () => {
   const cache = new LruCache<number>(2);
   cache.set("a", 1);
   cache.set("b", 2);
@@ -15,7 +15,7 @@ test("keeps what was set or asked for last", () => {
   );
 });
 
-test("holds the last keys that were used, and no more, after any use", () => {
+test("holds at most its capacity after any use", () => {
   const use = fc.tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.boolean());
   fc.assert(
     fc.property(fc.array(use), fc.integer({ min: 1, max: 4 }), (uses, max) => {

@@ -9,7 +9,7 @@ import fc from "../properties.ts";
 
 const pcm = fc.int16Array({ maxLength: 400 });
 
-test("samples become 16-bit PCM rounded, clipped and without NaN", () => {
+test("samples become 16-bit PCM, rounded, clipped and without NaN", () => {
   const samples = Float32Array.of(
     0,
     1,
@@ -28,7 +28,7 @@ test("samples become 16-bit PCM rounded, clipped and without NaN", () => {
   );
 });
 
-test("PCM to samples and back is the same PCM, but for the one value below -32767", () => {
+test("PCM survives a round trip, except values below -32767", () => {
   fc.assert(
     fc.property(pcm, (values) => {
       assert.deepEqual(
@@ -40,12 +40,12 @@ test("PCM to samples and back is the same PCM, but for the one value below -3276
   );
 });
 
-test("PCM bytes are little-endian and cover just the array given", () => {
+test("PCM bytes are little-endian and cover just the array", () => {
   const values = Int16Array.of(9, 0x0102, -2, 9).subarray(1, 3);
   assert.deepEqual([...pcm16Bytes(values)], [0x02, 0x01, 0xfe, 0xff]);
 });
 
-test("a WAV file is its 44-byte header and the very bytes a stream carries", () => {
+test("a WAV file is its 44-byte header and the streamed bytes", () => {
   fc.assert(
     fc.property(
       fc.array(pcm, { maxLength: 5 }),
@@ -77,7 +77,7 @@ test("a WAV file is its 44-byte header and the very bytes a stream carries", () 
   );
 });
 
-test("a WAV file in one piece equals the file in many, and reads back as it was", () => {
+test("a WAV file in one piece equals one in chunks", () => {
   fc.assert(
     fc.property(fc.int16Array({ minLength: 1, maxLength: 200 }), fc.nat({ max: 200 }), (values, cut) => {
       const file = encodeWav(values, 24_000);
@@ -112,12 +112,12 @@ for (const [name, compress, expand] of [
   });
 }
 
-test("the codes of G.711 that its tables name stand for what they say", () => {
+test("G.711 codes match its tables", () => {
   assert.deepEqual([0x00, 0x80, 0x7f, 0xff].map(expandMulaw), [-32_124, 32_124, -0, 0]);
   assert.deepEqual([0xd5, 0x55, 0xaa, 0x2a].map(expandAlaw), [8, -8, 32_256, -32_256]);
 });
 
-test("seconds and factors give whole numbers of samples, and what is no number none", () => {
+test("seconds and factors give whole numbers of samples, NaN none", () => {
   assert.equal(samplesIn(0.4), 9_600);
   assert.equal(samplesIn(0.4 * 0.75 * 1.0371), 7_467);
   assert.equal(wholeSamples(-450.5), -450);

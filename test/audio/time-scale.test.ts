@@ -32,7 +32,7 @@ function tone(hz: number, seconds: number): Float32Array {
 const rising = (samples: Float32Array): number =>
   samples.reduce((count, sample, at) => count + (sample >= 0 && (samples[at - 1] ?? 0) < 0 ? 1 : 0), 0);
 
-test("is as long as the tempo says, whatever comes", () => {
+test("has the length of its tempo", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 9_000 }),
@@ -47,7 +47,7 @@ test("is as long as the tempo says, whatever comes", () => {
   );
 });
 
-test("is the same in pieces of any size", () => {
+test("is the same for chunks of any size", () => {
   const samples = tone(137, 0.6);
   fc.assert(
     fc.property(
@@ -59,7 +59,7 @@ test("is the same in pieces of any size", () => {
   );
 });
 
-test("keeps the pitch and the level of a voice, high or low", () => {
+test("keeps pitch and level of a voice", () => {
   for (const hz of [60, 110, 220, 400]) {
     for (const tempo of [0.5, 0.714, 1.6, 2]) {
       const out = scaled(tone(hz, 1.5), tempo);
@@ -71,7 +71,7 @@ test("keeps the pitch and the level of a voice, high or low", () => {
   }
 });
 
-test("changes nothing at a tempo of 1, and puts what happens where it belongs at others", () => {
+test("changes nothing at a tempo of 1, and keeps places at others", () => {
   const samples = tone(180, 0.5);
   assert.deepEqual(scaled(samples, 1), samples);
   const click = new Float32Array(RATE_HZ);

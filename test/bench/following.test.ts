@@ -19,7 +19,7 @@ function dull(samples: Float32Array): Float32Array {
   return samples.map((sample, n) => (sample + (samples[n - 1] ?? 0)) / 2);
 }
 
-test("the level of a sound is no part of its average spectrum's shape, its treble is", () => {
+test("the spectrum's shape is independent of level, not of treble", () => {
   const loud = averageSpectrum(asClip(noise(0.5)));
   const soft = averageSpectrum(asClip(noise(0.05)));
   const muffled = averageSpectrum(asClip(dull(noise(0.5))));
@@ -27,7 +27,7 @@ test("the level of a sound is no part of its average spectrum's shape, its trebl
   assert.ok(spectralDistanceDb(loud, muffled, 8_000) > 1);
 });
 
-test("what is above the band edge does not count", () => {
+test("energy above the band edge does not count", () => {
   const wide = averageSpectrum(asClip(noise(0.5)));
   const narrow = wide.map((power, bin) => (bin * 20 >= 4_400 ? power / 1_000 : power));
   assert.ok(spectralDistanceDb(wide, narrow, 8_000) > 3);
@@ -40,16 +40,16 @@ const PEOPLE: readonly Named[] = [
   ["cay", 1.5],
 ];
 
-test("figures of several people are summed up with the names of those who stand out", () => {
+test("figures of several speakers are summarised with the outliers' names", () => {
   assert.equal(mean(PEOPLE.map(([, value]) => value)), 0);
   assert.deepEqual([least(PEOPLE)[0], most(PEOPLE)[0], furthest(PEOPLE)[0]], ["ben", "cay", "ben"]);
 });
 
-test("a sign is shown where there is one after rounding", () => {
+test("a sign is shown only if it survives rounding", () => {
   assert.deepEqual([signed(1.25, 1), signed(-0.26, 1), signed(-0.04, 1)], ["+1.3", "−0.3", "0.0"]);
 });
 
-test("four at a time, and no incomplete four", () => {
+test("groups of four, and no incomplete one", () => {
   assert.deepEqual(fours([1, 2, 3, 4, 5, 6, 7, 8, 9]), [
     [1, 2, 3, 4],
     [5, 6, 7, 8],

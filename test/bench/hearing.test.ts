@@ -8,13 +8,13 @@ import { sameWords } from "../../bench/hearing/same-words.ts";
 import { clipOf, drawn, rmsOf } from "../../bench/hearing/sounds.ts";
 import { overTelephone } from "../../bench/hearing/telephone.ts";
 
-test("no two clips that are to be heard write the same file", () => {
+test("no two clips write the same file", () => {
   for (const clips of [CLIPS_OF_LANGUAGES, CLIPS_WITH_WORDS, RECORDED_SOUNDS]) {
     assert.equal(new Set(clips.map(({ name }) => name)).size, clips.length);
   }
 });
 
-test("there are forty clips of seven languages, and six of each at least", () => {
+test("there are forty clips of seven languages, six of each at least", () => {
   const count = new Map<string, number>();
   for (const { language } of CLIPS_OF_LANGUAGES) count.set(language, (count.get(language) ?? 0) + 1);
   assert.equal(count.size, 7);
@@ -22,7 +22,7 @@ test("there are forty clips of seven languages, and six of each at least", () =>
   assert.ok(CLIPS_OF_LANGUAGES.length >= 40);
 });
 
-test("a made sound is the same each time, finite and within full scale", () => {
+test("synthetic sounds are reproducible, finite and within full scale", () => {
   for (const [name, make] of Object.entries({ ...NOISES, ...MADE_MUSIC })) {
     const samples = make();
     assert.deepEqual(make(), samples, name);
@@ -33,7 +33,7 @@ test("a made sound is the same each time, finite and within full scale", () => {
   }
 });
 
-test("a telephone keeps 1 kHz and takes 50 Hz and 3.9 kHz away, and its noise is as far below as it was asked to be", () => {
+test("the telephone filter keeps 1 kHz, and has the requested noise", () => {
   const tone = (hz: number) =>
     clipOf(
       drawn(1, (t) => 0.3 * Math.sin(2 * Math.PI * hz * t)),
@@ -47,7 +47,7 @@ test("a telephone keeps 1 kHz and takes 50 Hz and 3.9 kHz away, and its noise is
   assert.ok(Math.abs(noisy - Math.SQRT2) < 0.1, `${noisy}`);
 });
 
-test("words that are the same are found in their order, whatever stands between them", () => {
+test("matching words are found in order, whatever is in between", () => {
   const pairs = sameWords(["the", "old", "cat", "sat"], ["the", "cat", "that", "sat", "old"]);
   assert.deepEqual(pairs, [
     [0, 0],

@@ -23,13 +23,13 @@ for (const [path, purpose] of PURPOSES) {
   }
 }
 
-test("a text has as many characters as asked, and asks for as long a reply", () => {
+test("a text has the requested length, and asks for as long a reply", () => {
   const { bytes } = hostileBody({ kind: "text", chars: 8_000, maxNewTokens: 2_048 }, "/v1/converse/stream");
   const { conversation, delivery } = prepared("converse", bytes);
   assert.deepEqual([conversation.open.text?.length, delivery.maxFrames], [8_000, 2_048]);
 });
 
-test("clips are WAV files of that many bytes, and no two requests have the same", () => {
+test("clips are distinct WAV files of the requested size", () => {
   const recipe: BodyRecipe = { kind: "audio", clips: [5_044, 30_044], bits: 8, rateHz: 24_000, chars: 20 };
   const body = hostileBody(recipe, "/v1/converse");
   const clips = () => prepared("converse", body.bytes).conversation.history.map(({ audio }) => audio);
@@ -43,7 +43,7 @@ test("clips are WAV files of that many bytes, and no two requests have the same"
   assert.equal(new Set(digests).size, 4);
 });
 
-test("gauges are read by their names, and what has labels is left out", () => {
+test("gauges are read by name, without those that have labels", () => {
   const text = '# HELP a b\nantiphon_a 0.0125\nantiphon_b 1e-7\nantiphon_c{route="/"} 3\n';
   assert.deepEqual(
     [...gaugesIn(text)],

@@ -6,13 +6,13 @@ import type { HostileGroup, Outcome } from "../../bench/crowd/hostile-job.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "../api/http/start.ts";
 import { until, within } from "../waiting.ts";
 
-test("a client that reads everything finishes one request after the other on its connection", async () => {
+test("a client that reads everything finishes its requests in order", async () => {
   await withServer({}, async (server) => {
     assert.deepEqual(await outcomes(server, {}, 2), ["finished", "finished"]);
   });
 });
 
-test("a client that reads nothing holds its stream until it gives it up, and the server notices that", async () => {
+test("a client that reads nothing holds its stream until it leaves", async () => {
   await withServer({}, async (server) => {
     const long = { kind: "text", chars: 8_000, maxNewTokens: 2_048 } as const;
     const unread = { body: long, reads: "nothing", holdMs: 200 } as const;
@@ -21,14 +21,14 @@ test("a client that reads nothing holds its stream until it gives it up, and the
   });
 });
 
-test("a client that is refused reads why, and goes on", async () => {
+test("a refused client reads why, and goes on", async () => {
   await withServer({ rpm: 1, burst: 1 }, async (server) => {
     const unread = { reads: "nothing", holdMs: 50 } as const;
     assert.deepEqual(await outcomes(server, unread, 3), ["held", "status 429", "status 429"]);
   });
 });
 
-test("uploads that are reset, or stand, leave nothing behind in the server", async () => {
+test("uploads that are reset or stalled leave nothing in the server", async () => {
   await withServer({}, async (server) => {
     const large = { body: { kind: "flat", bytes: 1_000_000 } } as const;
     assert.deepEqual(await outcomes(server, { ...large, sends: "half" }, 2), ["reset", "reset"]);

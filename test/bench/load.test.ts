@@ -11,7 +11,7 @@ import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { startTestServer, type TestServerOptions } from "../api/http/start.ts";
 import fc from "../properties.ts";
 
-test("clients who read as fast as they can count every request, its frames and its first audio", async () => {
+test("fast clients count every request, its frames and its first audio", async () => {
   await withServer({}, async (job) => {
     const utterances = await runLoad({ ...job, clients: 3, requests: 12 });
     assert.equal(utterances.length, 12);
@@ -24,7 +24,7 @@ test("clients who read as fast as they can count every request, its frames and i
   });
 });
 
-test("a client who plays in real time hears a stall that outlasts the buffer as an underrun", async () => {
+test("a real-time client counts a stall beyond the buffer as an underrun", async () => {
   const stalled = { beforeFrame: (index: number) => (index === 5 ? wait(900) : undefined) };
   await withServer({ tone: stalled }, async (job) => {
     const [utterance, ...others] = await runLoad({ ...job, pace: "real time", clients: 1, requests: 1 });
@@ -35,7 +35,7 @@ test("a client who plays in real time hears a stall that outlasts the buffer as 
   });
 });
 
-test("a refused request is a failure with its status, and the client goes on", async () => {
+test("a refused request is a failure with its status", async () => {
   await withServer({ rpm: 1, burst: 2 }, async (job) => {
     const utterances = await runLoad({ ...job, clients: 1, requests: 3 });
     assert.deepEqual(
@@ -45,7 +45,7 @@ test("a refused request is a failure with its status, and the client goes on", a
   });
 });
 
-test("whole replies are timed, and a job without an end stops when its time is over", async () => {
+test("whole replies are timed, and an endless job stops in time", async () => {
   await withServer({}, async (job) => {
     const utterances = await runLoad({
       ...job,
@@ -84,25 +84,25 @@ function wait(ms: number): Promise<void> {
 
 const TWENTY = Array.from({ length: 20 }, (_, index) => 20 - index);
 
-test("a percentile is the smallest value that the share does not exceed, whatever their order", () => {
+test("a percentile is the smallest value that its share does not exceed", () => {
   assert.equal(percentile(TWENTY, 0.95), 19);
   assert.equal(percentile(TWENTY, 0.5), 10);
   assert.equal(percentile(TWENTY, 1), 20);
   assert.equal(percentile(TWENTY, 0), 1);
 });
 
-test("the median of an even number of values is between the two in the middle", () => {
+test("the median of an even number is between the two in the middle", () => {
   assert.equal(median([4, 1, 3, 2]), 2.5);
   assert.equal(median([9, 1, 5]), 5);
   assert.equal(median([7]), 7);
 });
 
-test("nothing has no percentile", () => {
+test("no values have no percentile", () => {
   assert.throws(() => percentile([], 0.5), RangeError);
   assert.throws(() => median([]), RangeError);
 });
 
-test("frames that come at the pace of speech, or all at once, are in time", () => {
+test("frames at the pace of speech, or all at once, are in time", () => {
   const steady = new Playback(0);
   const burst = new Playback(0);
   for (let frame = 0; frame < 50; frame++) {
@@ -113,14 +113,14 @@ test("frames that come at the pace of speech, or all at once, are in time", () =
   assert.equal(burst.aheadMs(1_000), 4_000);
 });
 
-test("a frame may come as late as the buffer is long, and no later", () => {
+test("a frame may be as late as the buffer is long", () => {
   const playback = new Playback(200);
   playback.take(0);
   assert.equal(playback.take(280), 0);
   assert.equal(playback.take(361), 1);
 });
 
-test("a listener who ran dry goes on from there, so that one gap is one underrun", () => {
+test("a gap is one underrun", () => {
   const playback = new Playback(0);
   playback.take(0);
   assert.equal(playback.take(580), 500);
@@ -133,7 +133,7 @@ interface Heard {
   readonly body: string;
 }
 
-test("replies are read the same however a connection cuts their bytes", () => {
+test("replies are parsed alike however their bytes are cut", () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -163,7 +163,7 @@ test("a reply without a body ends with its headers", () => {
   assert.deepEqual(heardOf([bytes]), [{ status: 502, body: "" }]);
 });
 
-test("events are told apart however their bytes are cut, and speech from silence", () => {
+test("events are parsed however their bytes are cut", () => {
   const silence = new Int16Array(1_920);
   const speech = Int16Array.from({ length: 1_920 }, (_, index) => (index % 2 === 0 ? 8_192 : -8_192));
   const error = { type: "inference_error", message: "the voice is gone", request_id: "r" } as const;
@@ -236,7 +236,7 @@ const FINE: LoadResult = {
   failure: null,
 };
 
-test("streams are held when nobody ran dry, failed or waited for more than a second", () => {
+test("streams are sustained without underruns, failures or long waits", () => {
   assert.ok(heldOf([FINE, { ...FINE, firstAudioMs: 1_000, totalMs: null }]).isHeld);
   assert.ok(!heldOf([FINE, { ...FINE, underruns: 1, worstLateMs: 3 }]).isHeld);
   assert.ok(!heldOf([FINE, { ...FINE, failure: "status 502" }]).isHeld);
@@ -244,7 +244,7 @@ test("streams are held when nobody ran dry, failed or waited for more than a sec
   assert.ok(!heldOf([]).isHeld);
 });
 
-test("numbers of streams are tried upwards, and none beyond the first that is not held", async () => {
+test("stream counts are tried upwards until one fails", async () => {
   const asked: number[] = [];
   const { most, tried } = await maxHeld([8, 16, 32, 64], async (streams) => {
     asked.push(streams);
@@ -255,7 +255,7 @@ test("numbers of streams are tried upwards, and none beyond the first that is no
   assert.equal(tried.get(32)?.isHeld, false);
 });
 
-test("where not even the fewest streams are held, none are", async () => {
+test("none are sustained if the fewest are not", async () => {
   const { most } = await maxHeld([8, 16], async () => heldOf([]));
   assert.equal(most, 0);
 });

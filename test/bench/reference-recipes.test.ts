@@ -7,7 +7,7 @@ test("no two references write the same file", () => {
   assert.equal(new Set(files).size, files.length);
 });
 
-test("a held-out clip repeats nothing of the clip to be followed", () => {
+test("a held-out clip repeats nothing of its reference", () => {
   for (const { name, clip, heldOut } of REFERENCE_RECIPES) {
     for (const a of clip) {
       for (const b of heldOut) {
@@ -19,7 +19,7 @@ test("a held-out clip repeats nothing of the clip to be followed", () => {
   }
 });
 
-test("men and women, from wide recordings and from narrow ones", () => {
+test("has both sexes, from wide and narrow recordings", () => {
   for (const isWide of [true, false]) {
     const such = REFERENCE_RECIPES.filter(({ kind }) => (kind === "clean") === isWide);
     assert.equal(new Set(such.map(({ sex }) => sex)).size, 2, isWide ? "wide" : "narrow");

@@ -15,7 +15,7 @@ const REPORT: Report = {
   ],
 };
 
-test("a report is written between its marks, and all else stays", () => {
+test("a report replaces only the text between its marks", () => {
   const once = withReport("Before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n", REPORT);
   assert.equal(
     once,
@@ -25,7 +25,7 @@ test("a report is written between its marks, and all else stays", () => {
   assert.equal(withReport(once, REPORT), once);
 });
 
-test("a document without the marks is not touched", () => {
+test("a document without the marks is unchanged", () => {
   assert.throws(() => withReport("<!-- bench:begin -->", REPORT), /bench:end/);
 });
 
@@ -33,7 +33,7 @@ test("a terminal gets every line, with its verdict", () => {
   assert.match(asText(REPORT), /rods +≥ 9 +8 +no/);
 });
 
-test("every row is explained under its name in docs/performance.md, which has the marks", async () => {
+test("every row is explained in docs/performance.md", async () => {
   const document = await readFile(PERFORMANCE, "utf8");
   assert.equal(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
   assert.deepEqual(

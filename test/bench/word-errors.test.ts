@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainWords, wordErrors } from "../../bench/word-errors.ts";
 
-test("case, marks and figures are no errors", () => {
+test("case, punctuation and figures are no errors", () => {
   assert.deepEqual(
     wordErrors("the boy owes two dollars and 1,905 cents", "The boy owes 2 dollars, and 1905 cents."),
     {
@@ -21,7 +21,7 @@ test("case, marks and figures are no errors", () => {
   ]);
 });
 
-test("a word too many, one too few and a wrong one are an error each", () => {
+test("an extra, a missing and a wrong word are an error each", () => {
   assert.equal(wordErrors("rice is often served", "rice is very often served").errors, 1);
   assert.equal(wordErrors("rice is often served", "rice is served").errors, 1);
   assert.equal(wordErrors("rice is often served", "ice is often served").errors, 1);

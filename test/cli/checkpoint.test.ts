@@ -58,7 +58,7 @@ describe("antiphon checkpoint run", () => {
     });
   }
 
-  test("draws by numbers that are given, and takes the architecture's own options", async () => {
+  test("takes given uniforms and the architecture's own options", async () => {
     const body = await bodyOf(await readCase<Case>("csm-cases", "text-only.json"), {});
     const folder = temporaryFolder();
     const uniforms = join(folder, "uniforms.json");
@@ -79,7 +79,7 @@ describe("antiphon checkpoint run", () => {
     assert.notDeepEqual(drawn, greedy);
   });
 
-  test("called wrongly says so in one sentence", async () => {
+  test("refuses wrong calls with one sentence", async () => {
     const open = { speaker: "0", text: "Hello.", audio: null };
     const each = { turns: [open], codes: [], frames_decoded: 0, max_new_frames: 1 };
     const body = await bodyOf(each, {});
@@ -138,7 +138,7 @@ describe("antiphon checkpoint run with a Qwen3-TTS", () => {
     });
   }
 
-  test("without a voice to follow says what it needs, and with an option that it has not, which it has", async () => {
+  test("reports a missing voice, and an unknown option", async () => {
     const body = await bodyOf(
       {
         turns: [{ speaker: "0", text: "Hello.", audio: null }],
@@ -157,7 +157,7 @@ describe("antiphon checkpoint run with a Qwen3-TTS", () => {
     assert.match(wrong.stderr, /Qwen3-TTS has no option pitch; it has speaker, language, instruct/);
   });
 
-  test("has its checkpoint looked over, the codec's folder too", async () => {
+  test("checks the checkpoint with the codec's folder", async () => {
     const { code, stdout } = await runAntiphon(["checkpoint", "check", BASE]);
     assert.equal(code, 0);
     assert.match(
@@ -169,7 +169,7 @@ describe("antiphon checkpoint run with a Qwen3-TTS", () => {
 });
 
 describe("antiphon checkpoint check", () => {
-  test("says what a checkpoint is, and that nothing is missing", async () => {
+  test("describes a complete checkpoint", async () => {
     const { code, stdout } = await antiphon(["checkpoint", "check", TINY]);
     assert.equal(code, 0);
     assert.match(
@@ -178,7 +178,7 @@ describe("antiphon checkpoint check", () => {
     );
   });
 
-  test("fails with a line for each thing that is wrong, and looks at every number with --full", async () => {
+  test("prints a line per problem, and checks every value with --full", async () => {
     const folder = join(temporaryFolder(), "checkpoint");
     await cp(TINY, folder, { recursive: true });
     const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));
@@ -199,7 +199,7 @@ describe("antiphon checkpoint check", () => {
     }
   });
 
-  test("fails with the name of each tensor that is missing, and of what it cannot run", async () => {
+  test("names each missing tensor, and an unsupported model", async () => {
     const folder = join(temporaryFolder(), "checkpoint");
     await cp(TINY, folder, { recursive: true });
     const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));

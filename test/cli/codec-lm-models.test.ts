@@ -34,7 +34,7 @@ async function listed(dataDir: string, name: string) {
 }
 
 describe("a codec language model", { concurrency: 2 }, () => {
-  it("is pulled, looked over, listed, checked by its name, and removed", async () => {
+  it("is pulled, checked, listed and removed", async () => {
     const dataDir = temporaryFolder();
     const absent = await listed(dataDir, "qwen3-tts-0.6b");
     assert.deepEqual(
@@ -73,14 +73,14 @@ describe("a codec language model", { concurrency: 2 }, () => {
     assert.equal((await models(dataDir, "rm", "qwen3-tts-0.6b")).code, 1);
   });
 
-  it("goes by the name of its repository, too", async () => {
+  it("is found by the name of its repository", async () => {
     const dataDir = temporaryFolder();
     const { code, stderr } = await models(dataDir, "pull", "hf:sesame/csm-1b", "--accept-licence");
     assert.equal(code, 0, stderr);
     assert.equal((await listed(dataDir, "csm-1b")).state, "installed");
   });
 
-  it("is not fetched where its licence can be asked for by nobody", async () => {
+  it("is not fetched if its licence cannot be accepted", async () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await models(dataDir, "pull", "csm-1b");
     assert.deepEqual([code, stdout], [1, ""]);
@@ -91,7 +91,7 @@ describe("a codec language model", { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(dataDir, "checkpoints")));
   });
 
-  it("that cannot be spoken with is installed, and every reason is told", async () => {
+  it("that cannot speak is installed, with every reason", async () => {
     const weights = Buffer.from(TINY["model.safetensors"]!);
     weights.fill(0xff, weights.length - 8);
     const config = JSON.parse(TINY["config.json"]!.toString());
@@ -116,7 +116,7 @@ describe("a codec language model", { concurrency: 2 }, () => {
     );
   });
 
-  it("that is called nearly right is suggested", async () => {
+  it("with a misspelt name is suggested", async () => {
     const { code, stderr } = await models(temporaryFolder(), "pull", "csm-1");
     assert.deepEqual([code, /did you mean csm-1b\?/.test(stderr)], [2, true]);
   });

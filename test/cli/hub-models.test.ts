@@ -44,7 +44,7 @@ function writerOf(dataDir: string, flags: Record<string, string | boolean> = {})
 }
 
 describe("a model of the hub", { concurrency: 2 }, () => {
-  it("is one command away from being written with, and behind the gate by one setting", async () => {
+  it("writes after one command, behind the gate with one setting", async () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await models(dataDir, "pull", `hf:${TINY}`, "--accept-licence");
     assert.equal(code, 0, stderr);
@@ -73,7 +73,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     }
   });
 
-  it("is not fetched where its licence can be asked for by nobody", async () => {
+  it("is not fetched if its licence cannot be accepted", async () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await models(dataDir, "pull", `hf:${TINY}`);
     assert.deepEqual([code, stdout], [1, ""]);
@@ -84,7 +84,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(dataDir, "checkpoints")));
   });
 
-  it("is listed, verified, mended and removed by its name", async () => {
+  it("is listed, verified, repaired and removed by its name", async () => {
     const dataDir = temporaryFolder();
     await models(dataDir, "pull", `hf:${TINY}`, "--accept-licence");
     const listed = async () => {
@@ -105,7 +105,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.equal(await listed(), undefined);
   });
 
-  it("whose pull is interrupted keeps what is here for the next", async () => {
+  it("keeps what an interrupted pull fetched", async () => {
     const big = Buffer.alloc(40_000_000, 7);
     const repository = hub.repository("ann/Big-GGUF", { "big.gguf": big });
     repository.serve = (response, bytes, from) => {
@@ -132,7 +132,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.match(next.stderr, /\(40\.0 MB, of which \d+\.\d MB are here\)/);
   });
 
-  it("that cannot write is installed, and said to be of no use", async () => {
+  it("that cannot write is installed, with a warning", async () => {
     hub.repository("ann/Abacus-GGUF", {
       "abacus.gguf": tinyGguf({ script: ["Hi", "."], architecture: "abacus" }),
     });
@@ -145,7 +145,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     );
   });
 
-  it("whose manifest is broken is listed as damaged, and can be removed", async () => {
+  it("with a broken manifest is listed as damaged, and can be removed", async () => {
     const dataDir = temporaryFolder();
     await models(dataDir, "pull", `hf:${TINY}`, "--accept-licence");
     writeFileSync(join(dataDir, "checkpoints", NAME, "manifest.json"), "{");
@@ -189,7 +189,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
   }
 });
 
-describe("a person at a terminal", () => {
+describe("the licence question", () => {
   const question = {
     repository: TINY,
     licence: "MIT",

@@ -30,7 +30,7 @@ function refusedWith({ code, stdout, stderr }: Finished, exitCode: 1 | 2): strin
 }
 
 describe("antiphon keys and usage", { concurrency: 2 }, () => {
-  it("make, list, meter and revoke keys beside a server, which heeds them at once", async () => {
+  it("creates, lists, meters and revokes keys of a running server", async () => {
     const dataDir = join(folder, "beside");
     const server = await openTenancy(loadSettings({ flags: { dataDir } }));
     const at = ["--data-dir", dataDir];
@@ -73,7 +73,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     await server.close();
   });
 
-  it("prints a new key once, and never again", async () => {
+  it("prints a new key once", async () => {
     const at = ["--data-dir", join(folder, "once")];
     const printed = await output("keys", "create", "--label", "team", ...at);
     const [key, ...rest] = printed.trimEnd().split("\n");
@@ -88,7 +88,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     assert.ok(!database.includes(String(key)), "the secret is not in the database either");
   });
 
-  it("take the data directory from the flag, else the environment, else the file, and rates from settings", async () => {
+  it("finds the data directory by flag, environment, then file", async () => {
     const config = join(folder, "antiphon.json");
     writeFileSync(config, JSON.stringify({ dataDir: "from-file", defaultKeyRpm: 7 }));
     const create = ["keys", "create", "--label", "x", "--json", "--config", config];
@@ -107,13 +107,13 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     );
   });
 
-  it("give empty lists where there are no keys", async () => {
+  it("prints empty lists without keys", async () => {
     const at = ["--json", "--data-dir", join(folder, "empty")];
     assert.equal(await output("keys", "list", ...at), "[]\n");
     assert.equal(await output("usage", ...at), "[]\n");
   });
 
-  it("have a check beside them that says whether the database is sound", async () => {
+  it("checks whether the database is sound", async () => {
     const dataDir = join(folder, "checked");
     const at = ["--data-dir", dataDir];
     assert.match(refusedWith(await runAntiphon(["check", ...at]), 1), /There is no database .*--data-dir/);
@@ -130,7 +130,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     );
   });
 
-  it("fail with 1 and a sentence when the key is not there", async () => {
+  it("exits with 1 for an unknown key", async () => {
     const at = ["--data-dir", join(folder, "strangers")];
     assert.match(refusedWith(await runAntiphon(["keys", "revoke", "key_x", ...at]), 1), /no key "key_x"/);
     const made = JSON.parse(await output("keys", "create", "--label", "by its name", "--json", ...at));
@@ -141,7 +141,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     assert.match(refusedWith(await runAntiphon(["usage", "key_x", ...at]), 1), /no key "key_x"/);
   });
 
-  it("fail with 1, a sentence and no stack when the data directory is of no use", async () => {
+  it("exits with 1 and no stack for an unusable data directory", async () => {
     const file = join(folder, "file");
     writeFileSync(file, "");
     const line = ["keys", "list", "--data-dir", file];
@@ -151,7 +151,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     assert.match(debugged.stderr, /\n\s+at .*\.js:\d+/);
   });
 
-  it("fail with 1 for a wrong variable or file, which no flag caused", async () => {
+  it("exits with 1 for an invalid variable or file", async () => {
     const wrong = await runAntiphon(["keys", "list"], { env: { ANTIPHON_DATADIR: "/x" } });
     assert.match(refusedWith(wrong, 1), /ANTIPHON_DATADIR .*did you mean ANTIPHON_DATA_DIR\?/);
     const missing = await runAntiphon(["usage", "--config", join(folder, "none.json")]);
@@ -182,7 +182,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     });
   }
 
-  it("have help and the version on every command", async () => {
+  it("has --help and --version on every command", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
     const commands = [
       [],

@@ -27,21 +27,21 @@ function sentence({ code, stdout, stderr }: Finished, exitCode: 1 | 2): string {
 }
 
 describe("antiphon models", { concurrency: 2 }, () => {
-  it("pull says in a sentence that the hub cannot be reached, and leaves nothing", async () => {
+  it("pull reports an unreachable hub, and leaves nothing", async () => {
     const { code, stdout, stderr } = await models("cut-off", "pull", "qwen3-1.7b", "--accept-licence");
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /127\.0\.0\.1:1.* cannot be reached/);
     assert.ok(!existsSync(join(folder, "cut-off", "checkpoints", "qwen3-1.7b")));
   });
 
-  it("rm says what is not installed", async () => {
+  it("rm reports what is not installed", async () => {
     assert.match(
       sentence(await models("none", "rm", "qwen3-1.7b"), 1),
       /qwen3-1\.7b is not installed in .*nothing to remove/,
     );
   });
 
-  it("leaves the embedded voice alone", async () => {
+  it("neither pulls nor removes the embedded voice", async () => {
     assert.match(
       sentence(await models("voice", "rm", "heart"), 1),
       /voice heart is part of Antiphon.* it stays/,
@@ -67,7 +67,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
 });
 
 describe("the weights of a server's writer", () => {
-  it("do not keep it from starting, whatever is wrong", async () => {
+  it("do not prevent its start, whatever is wrong", async () => {
     const options = { dataDir: join(folder, "server"), pull: true, observe: () => {}, env: CUT_OFF };
     const { signal } = new AbortController();
     const missing = await pullWriter({ ...options, checkpoint: "qwen3-1.7b", signal });

@@ -40,7 +40,7 @@ async function stateIn(dataDir: string): Promise<unknown[]> {
 }
 
 describe("the recogniser of antiphon models", { concurrency: false }, () => {
-  it("is fetched, converted, listed, found again, mended and removed", async () => {
+  it("is fetched, converted, listed, repaired and removed", async () => {
     const dataDir = temporaryFolder();
     const dir = join(dataDir, "checkpoints", "whisper-base");
     assert.deepEqual(await stateIn(dataDir), ["recogniser", "MIT", "missing", false]);
@@ -69,7 +69,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     assert.ok(!existsSync(dir));
   });
 
-  it("is refused in a sentence where what the hub has is no such model", async () => {
+  it("is refused if the hub's files are of another model", async () => {
     const dataDir = temporaryFolder();
     hub.move(repository, repository.revision, { ...files, "model.safetensors": Buffer.from("no weights") });
     const { code, stderr } = await fromHub(dataDir, "models", "pull", "recogniser");
@@ -82,7 +82,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     assert.ok(!existsSync(join(dataDir, "checkpoints", "whisper-base")));
   });
 
-  it("says what each origin said and what to do, and leaves nothing", async () => {
+  it("reports each origin's error, and leaves nothing", async () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await runAntiphon(["models", "pull", "recogniser"], {
       env: { ...CUT_OFF, ANTIPHON_DATA_DIR: dataDir },
@@ -103,7 +103,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
 describe("the recogniser of a server", { concurrency: false }, () => {
   const embedded = { ANTIPHON_RECOGNISER_KIND: "embedded" };
 
-  it("is fetched beside it, and hears", async () => {
+  it("is fetched while the server runs, and transcribes", async () => {
     const env = { ...embedded, HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python" };
     const server = await startServerProcess({ env });
     const file = join(server.dataDir, "checkpoints", "whisper-base", "installed.json");
@@ -113,7 +113,7 @@ describe("the recogniser of a server", { concurrency: false }, () => {
     assert.equal((await server.stop()).code, 0);
   });
 
-  it("may be missing: it says so once, speaks, and finds the weights when they come", async () => {
+  it("may be missing: the server says so once, speaks, and finds it later", async () => {
     const server = await startServerProcess({ env: { ...embedded, ...CUT_OFF, ANTIPHON_PULL: "false" } });
     await until("what cannot be done to be said", () =>
       /^Recordings cannot be heard: The recogniser's weights are missing or damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
@@ -129,7 +129,7 @@ describe("the recogniser of a server", { concurrency: false }, () => {
     assert.equal((await server.stop()).code, 0);
   });
 
-  it("that stops while it is fetched ends at once, and what came is kept", async () => {
+  it("ends its download with the server, and keeps the bytes", async () => {
     repository.serve = (response, bytes) => {
       if (bytes !== files["model.safetensors"]) return false;
       response.writeHead(200, { "content-length": bytes.length });

@@ -41,8 +41,8 @@ const PULL =
   "Replies are small talk. For a language model (1.8 GB): npx antiphon models pull qwen3-1.7b && " +
   "ANTIPHON_WRITER_CHECKPOINT=qwen3-1.7b npx antiphon serve";
 
-describe("what else could write", () => {
-  it("is a model server's model that chats, by the command that takes it, asked once and without a key", async () => {
+describe("the suggested writer", () => {
+  it("is a model server's chat model, asked once and without a key", async () => {
     const body = listing({ id: "nomic-embed-text:latest" }, { id: "qwen3:4b" });
     const { known, asked, port } = await modelServer((_, response) => response.end(body));
     assert.equal(
@@ -56,7 +56,7 @@ describe("what else could write", () => {
     );
   });
 
-  it("is not the server itself, nor somebody else at a port that many use", async () => {
+  it("is neither the server itself nor an unrelated program", async () => {
     const any = await modelServer(
       (_, response) => response.end(listing({ id: "tts-1", owned_by: "openai" })),
       "llamacpp",
@@ -70,7 +70,7 @@ describe("what else could write", () => {
     assert.match(await offered([llama.known]), /gemma\.gguf write/);
   });
 
-  it("is the first model of the list where no model server answers as it should", async () => {
+  it("is the first model of the list if no model server answers properly", async () => {
     const other = await modelServer((_, response) => response.end(listing({ id: "stolen" })));
     const bad: readonly RequestListener[] = [
       (_, response) => response.end("nonsense"),
@@ -96,7 +96,7 @@ describe("what else could write", () => {
     assert.equal(other.asked.length, 0, "no redirect was followed");
   });
 
-  it("is not looked for where a language model writes, or nothing does: that is said", async () => {
+  it("is not looked for if the settings choose a writer or none", async () => {
     const { known, asked } = await modelServer((_, response) => response.end(listing({ id: "qwen3:4b" })));
     for (const [flags, line] of [
       [{ "writer.kind": "none" }, "Nothing writes replies: writer.kind is none."],
@@ -108,7 +108,7 @@ describe("what else could write", () => {
     assert.equal(asked.length, 0);
   });
 
-  it("is waited for no longer than the server runs", async () => {
+  it("is not waited for after the server stops", async () => {
     const { known } = await modelServer(() => {});
     const settings = loadSettings({ env: {}, flags: { dataDir: temporaryFolder() } });
     assert.equal(await repliesLine(settings, 1, AbortSignal.abort(), [known]), PULL);

@@ -6,7 +6,7 @@ const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime();
 const line = (event: object) => JSON.stringify({ level: 30, time: TIME, pid: 7, hostname: "here", ...event });
 
 describe("the log on a terminal", () => {
-  it("is a short line for a request that went well", () => {
+  it("has a short line for a request that went well", () => {
     const request = { method: "POST", route: "/v1/tts", status: 200, ms: 168.5, end: "finished" };
     const ids = { request_id: "req_1", key_id: "key_1", trace_id: "0af7" };
     assert.equal(
@@ -15,7 +15,7 @@ describe("the log on a terminal", () => {
     );
   });
 
-  it("says what became of a request that did not, and by which id it is known", () => {
+  it("has the reason and the id of a request that failed", () => {
     const request = { method: "POST", route: "/v1/converse", status: 502, ms: 12, end: "failed" };
     const why = { error: "writer_unavailable", message: "Nobody writes." };
     assert.equal(
@@ -42,7 +42,7 @@ describe("the log on a terminal", () => {
     );
   });
 
-  it("shows what other lines carry, and nothing of where the server listens, which it says by itself", () => {
+  it("shows other fields, and omits where the server listens", () => {
     const other = {
       level: 40,
       checkpoint: "heart",

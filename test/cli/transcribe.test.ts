@@ -87,7 +87,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     assert.match(words, /00:00:00\.150 --> 00:00:00\.250\nready\.\n/);
   });
 
-  it("prints JSON with segments, and words where they are asked for", async () => {
+  it("prints JSON with segments, and words on request", async () => {
     const plain = JSON.parse(await printed(TONE, "--json"));
     assert.deepEqual(
       [plain.text, plain.language, plain.recogniser, plain.duration_s, plain.heard_s],
@@ -111,7 +111,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     );
   });
 
-  it("reads standard input, passes the language on, and sends the key of its own variable", async () => {
+  it("reads standard input, and sends language and key", async () => {
     server.answers(json(HEARD));
     const env = { ...endpoint(), ANTIPHON_RECOGNISER_API_KEY: "sk-hear" };
     const input = readFileSync(TONE);
@@ -122,7 +122,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     assert.match(form, /name="language"\r\n\r\nen\r\n/);
   });
 
-  it("prints the translation, and says so where there is none to be had", async () => {
+  it("prints the translation, or reports that there is none", async () => {
     assert.equal(await printed(TONE, "--translate"), "The tea is ready. Come in.\n");
     assert.equal(server.asked[0]?.request.url, "/v1/audio/translations");
     server.answers(refusal(404));
@@ -140,13 +140,13 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     }
   });
 
-  it("prints nothing where nobody speaks, and says so beside it", async () => {
+  it("prints nothing without speech, and says so on standard error", async () => {
     server.answers(json({ text: "", language: "english", duration: 0.5, segments: [] }));
     const { code, stdout, stderr } = await runAntiphon(["transcribe", TONE], { env: endpoint() });
     assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);
   });
 
-  it("says in a sentence what was wrong with the call", async () => {
+  it("refuses wrong calls with a sentence", async () => {
     const none = join(folder, "none.wav");
     const text = join(folder, "text.wav");
     writeFileSync(text, "These are words, and no sound.");
@@ -180,7 +180,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     }
   });
 
-  it("says what to do where there is nobody who hears", async () => {
+  it("reports what to do without a recogniser", async () => {
     const env = { ANTIPHON_DATA_DIR: join(folder, "nothing") };
     assert.match(
       sentence(await runAntiphon(["transcribe", TONE], { env }), 1),
@@ -203,7 +203,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     );
   });
 
-  it("says what became of an endpoint that refuses", async () => {
+  it("reports an endpoint that refuses", async () => {
     server.answers(refusal(401));
     const { code, stderr } = await runAntiphon(["transcribe", TONE], { env: endpoint() });
     assert.equal(code, 1);
@@ -213,7 +213,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     );
   });
 
-  it("ends as any program does when it is interrupted", async () => {
+  it("ends by SIGINT when interrupted", async () => {
     server.answers(() => {});
     const child = launchAntiphon(["transcribe", TONE], { env: endpoint() });
     const ended = finished(child);
@@ -225,7 +225,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
 });
 
 describe("antiphon transcribe with Whisper", { skip: missing }, () => {
-  it("hears what antiphon says", async () => {
+  it("transcribes what antiphon says", async () => {
     const spoken = join(folder, "spoken.wav");
     const said = "We met at the harbour, well before sunrise.";
     assert.equal((await runAntiphon(["say", said, "--params", '{"temperature":0}', "-o", spoken])).code, 0);
@@ -238,7 +238,7 @@ describe("antiphon transcribe with Whisper", { skip: missing }, () => {
     assert.equal(segments[0].words.length, 8);
   });
 
-  it("hears nobody in a tone", async () => {
+  it("transcribes nothing from a tone", async () => {
     const { code, stdout, stderr } = await runAntiphon(["transcribe", TONE], {
       env: { ANTIPHON_DATA_DIR: dataDir },
     });

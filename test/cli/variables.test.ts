@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-it("an error that begins with a setting's name has that as it is written", async () => {
+it("an error names the setting as the settings write it", async () => {
   const remote = { kind: "antiphon", urls: ["http://127.0.0.1:1/v1"], keyFile: join(folder, "no-such-key") };
   const { code, stderr } = await runAntiphon(["say", "Tea."], {
     env: { ANTIPHON_CHECKPOINTS: JSON.stringify({ farm: { remote } }) },
@@ -23,7 +23,7 @@ it("an error that begins with a setting's name has that as it is written", async
   assert.equal(code, 1);
 });
 
-describe("a command in a container beside a service named antiphon", { concurrency: 2 }, () => {
+describe("a command in a container next to a service named antiphon", { concurrency: 2 }, () => {
   const surroundings = { ...SERVICE_LINKS, ANTIPHON_KEY: "ant_of-a-client" };
   const oneWarning = /^Passed over, [^\n]*ANTIPHON_PORT, [^\n]*\.\n$/;
   const calls: readonly [line: string[], prints: RegExp][] = [
@@ -41,7 +41,7 @@ describe("a command in a container beside a service named antiphon", { concurren
     });
   }
 
-  it("reads its settings as every other does: in one place", () => {
+  it("reads its settings in one place", () => {
     const readers = ["cli", "server"]
       .flatMap((room) =>
         readdirSync(join(TOP, "src", room), { recursive: true, encoding: "utf8" }).map((name) =>

@@ -36,7 +36,7 @@ async function refused(exitCode: 1 | 2, ...line: string[]): Promise<string> {
 const CONSENT = ["--consent", "She agrees.", "--text", "What she says."];
 
 describe("antiphon voices", () => {
-  it("lists the models' own, makes one of a recording for a key, and removes it", async () => {
+  it("lists the model's voices, and adds and removes one of a key", async () => {
     const add = ["voices", "add", wav, "--name", "Anna", ...CONSENT];
     assert.match(
       await refused(2, ...add),
@@ -65,7 +65,7 @@ describe("antiphon voices", () => {
     assert.match(await refused(1, "voices", "rm", "Anna"), /^There is no voice "Anna" to delete/);
   });
 
-  it("lists the voices of a model that computes here, whose names no recording may have", async () => {
+  it("lists the voices of a local model, whose names are reserved", async () => {
     const config = join(folder, "kokoro.json");
     const models = { kokoro: { checkpoint: "kokoro" } };
     writeFileSync(config, JSON.stringify({ models, checkpoints: { kokoro: { path: publishedFolder() } } }));
@@ -79,7 +79,7 @@ describe("antiphon voices", () => {
     );
   });
 
-  it("says what speaks against a recording, and refuses what cannot be a voice", async () => {
+  it("warns about a poor recording, and refuses what cannot be a voice", async () => {
     const [{ key_id: keyId }] = JSON.parse(await output("keys", "list", "--json"));
     const noisy = join(folder, "noisy.wav");
     writeFileSync(noisy, voiceWav({ roomDb: -22 }));

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { availableMemory } from "../../src/core/available-memory.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 
-describe("the memory that is available", () => {
+describe("available memory", () => {
   const MEMINFO = "MemTotal: 8000000 kB\nMemFree: 1000 kB\nMemAvailable:    4000000 kB\n";
   const MACHINE = 4_000_000 * 1_024;
 
@@ -75,7 +75,7 @@ describe("the memory that is available", () => {
     });
   }
 
-  test("is what is free, where the system has no such files", async () => {
+  test("is the free memory if the system has no such files", async () => {
     const { bytes, limitedBy } = await availableMemory(temporaryFolder());
     assert.ok(bytes > 0);
     assert.equal(limitedBy, "machine");

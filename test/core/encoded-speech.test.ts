@@ -56,7 +56,7 @@ describe("speech as a file", () => {
   });
   after(() => pool.close());
 
-  test("each word comes once, in order, with a piece, whatever the format holds back", async () => {
+  test("has each word once, in order", async () => {
     const words = await wordsOf(pool.speak(scriptOf(), stays()));
     assert.ok(words.length > 0);
     for (const encoding of ENCODINGS)
@@ -81,7 +81,7 @@ describe("speech as a file", () => {
     });
   }
 
-  test("ends the speech where its listener leaves", async () => {
+  test("ends when its listener leaves", async () => {
     const { state, speech } = speaker();
     const file = encodedSpeech(speech, "mp3", 1n);
     await file.next();

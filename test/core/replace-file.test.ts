@@ -50,8 +50,8 @@ function withLinks(...names: string[]) {
   };
 }
 
-describe("a file that is written", () => {
-  it("replaces a link, and not what it leads to", async () => {
+describe("a written file", () => {
+  it("replaces a link, not its target", async () => {
     const { folder, isLink, requireUntouched } = withLinks("a", "b", "c", "d");
     await replaceFile(join(folder, "a"), "own");
     await openNew(join(folder, "b")).then((file) => file.close());
@@ -63,7 +63,7 @@ describe("a file that is written", () => {
     assert.deepEqual(readdirSync(folder), ["a", "b", "c", "d"]);
   });
 
-  it("goes on where it is there, and keeps what it has", async () => {
+  it("is continued if it exists", async () => {
     const path = join(temporaryFolder(), "a");
     writeFileSync(path, "begun");
     const file = await openForResume(path);
@@ -71,7 +71,7 @@ describe("a file that is written", () => {
     await file.close();
   });
 
-  it("is no link where a long text is spoken and where a model is pulled", async () => {
+  it("is no link for long speech and pulled models", async () => {
     const names = ["b.mp3.part.pid", "b.mp3.part.json", "b.mp3.part.json.new", "b.mp3.part", "model.part"];
     const { folder, isLink, requireUntouched } = withLinks(...names);
     const journal = new Journal(join(folder, "b.mp3"));
@@ -92,13 +92,13 @@ describe("a file that is written", () => {
       assert.equal(isLink(name), false, name);
   });
 
-  it("is no link where a long text goes on", async () => {
+  it("is no link for resumed speech", async () => {
     const { folder, requireUntouched } = withLinks("b.mp3.part");
     await assert.rejects(PartialFile.open(join(folder, "b.mp3"), 6), { code: "ELOOP" });
     requireUntouched();
   });
 
-  it("is no link where a server shows that it runs", async () => {
+  it("is no link for a server's lock", async () => {
     const { folder, isLink, requireUntouched } = withLinks("server.running");
     const stop = new AbortController();
     const look = { dataDir: folder, signal: stop.signal, note: () => {}, beatMs: 1 };
@@ -110,8 +110,8 @@ describe("a file that is written", () => {
   });
 });
 
-describe("every file that the program writes", () => {
-  it("is made new and never opened through a link", () => {
+describe("every file of the program", () => {
+  it("is created, and never opened through a link", () => {
     const following = sourceFiles(TOP, "src").flatMap((file) =>
       readFileSync(join(TOP, file), "utf8")
         .split("\n")
@@ -128,8 +128,8 @@ describe("every file that the program writes", () => {
   });
 });
 
-describe("JSON that is written", () => {
-  it("is readable by people, replaces what was there, and leaves no draft", async () => {
+describe("written JSON", () => {
+  it("is indented, replaces the file, and leaves no draft", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "a.json");
     await writeJson(path, { a: 0 });
@@ -138,7 +138,7 @@ describe("JSON that is written", () => {
     assert.deepEqual(readdirSync(folder), ["a.json"]);
   });
 
-  it("leaves nothing where it cannot be written or put in its place", async () => {
+  it("leaves nothing behind on failure", async () => {
     const folder = temporaryFolder();
     await assert.rejects(writeJson(join(folder, "none", "a.json"), {}), { code: "ENOENT" });
     mkdirSync(join(folder, "a.json"));
@@ -146,7 +146,7 @@ describe("JSON that is written", () => {
     assert.deepEqual(readdirSync(folder), ["a.json"]);
   });
 
-  it("never replaces anything where it is linked", async () => {
+  it("never replaces a file when it is linked", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "a.json");
     await writeJson(path, 1, link);

@@ -7,7 +7,7 @@ const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 const waitOf = (headers: Record<string, string>) => retryAfterMs(new Headers(headers), NOW_MS);
 
-describe("when a server wants to be asked again", () => {
+describe("the wait of a response", () => {
   const { TZ } = process.env;
   // Every form of a date is in UTC, wherever this machine stands.
   before(() => {
@@ -78,14 +78,14 @@ describe("when a server wants to be asked again", () => {
     });
   }
 
-  test("is taken from the header in milliseconds where that can be read, and else from the other", () => {
+  test("prefers the header in milliseconds", () => {
     assert.equal(waitOf({ "retry-after-ms": "250.5", "retry-after": "9" }), 250.5);
     assert.equal(waitOf({ "retry-after-ms": "0", "retry-after": "9" }), 0);
     assert.equal(waitOf({ "retry-after-ms": "soon", "retry-after": "9" }), 9_000);
     assert.equal(waitOf({ "retry-after-ms": "86400001" }), DAY_MS);
   });
 
-  test("is not said without headers", () => {
+  test("is unknown without headers", () => {
     assert.equal(retryAfterMs(undefined, NOW_MS), null);
     assert.equal(waitOf({}), null);
   });

@@ -7,7 +7,7 @@ import { sha256OfFile } from "../../src/core/sha256-of-file.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 
 describe("the SHA-256 of a file", () => {
-  it("is that of its bytes, however many there are", async () => {
+  it("is that of its bytes, however many", async () => {
     const path = join(temporaryFolder(), "file");
     const bytes = Buffer.alloc(600_000, "what is in a file ");
     for (const length of [0, 1, 2 ** 18 - 1, 2 ** 18, 2 ** 18 + 1, 600_000]) {
@@ -17,7 +17,7 @@ describe("the SHA-256 of a file", () => {
     }
   });
 
-  it("is not had of what cannot be read, nor by whoever has gone", async () => {
+  it("rejects for an unreadable file, or an aborted signal", async () => {
     const folder = temporaryFolder();
     await assert.rejects(sha256OfFile(join(folder, "none")), { code: "ENOENT" });
     await assert.rejects(sha256OfFile(folder), { code: "EISDIR" });

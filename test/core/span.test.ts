@@ -14,7 +14,7 @@ test("without an SDK there is no span, whatever a client sends", () => {
 describe("with an SDK", () => {
   traceHere();
 
-  test("a span is under the client's, and ends once", async () => {
+  test("a span is a child of the client's, and ends once", async () => {
     const mine = aTrace();
     const span = beginServerSpan("GET /", { size: 1 }, mine.headers);
     const within = span.begin("within", { size: 2 });
@@ -32,7 +32,7 @@ describe("with an SDK", () => {
     assert.equal(spans.request.status.code, SpanStatusCode.UNSET);
   });
 
-  test("what is known only at the end is asked for then, once", async () => {
+  test("late attributes are read at the end, once", async () => {
     const mine = aTrace();
     const span = beginServerSpan("GET /", {}, mine.headers);
     let frames = 0;
@@ -43,7 +43,7 @@ describe("with an SDK", () => {
     assert.deepEqual((await spansOf(mine)).request.attributes, { frames: 5 });
   });
 
-  test("a span is under that of whoever has the request in hand already, and not under the client's", async () => {
+  test("a span is a child of the request's current one", async () => {
     const mine = aTrace();
     const inHand = trace
       .getTracer("another")

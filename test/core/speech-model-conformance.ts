@@ -45,7 +45,7 @@ export function speechModelConformance(
     });
     after(() => model.close());
 
-    test("frames hold 1920 samples, the last at most that, all finite and in [-1, 1]", async () => {
+    test("yields frames of 1920 finite samples in [-1, 1]", async () => {
       const { frames } = await speakAll(model, { text: LONG_TEXT });
       assert.ok(frames.length > 20, `${frames.length} frames`);
       const last = frames.length - 1;
@@ -64,19 +64,19 @@ export function speechModelConformance(
       );
     });
 
-    test("the report says that it finished and what was spoken", async () => {
+    test("reports that it finished, and what it spoke", async () => {
       const { report } = await speakAll(model, { text: LONG_TEXT });
       assert.equal(report.stop, "finished");
       assert.equal(report.spoken.trim(), LONG_TEXT);
     });
 
-    test("a text in pieces is spoken whole", async () => {
+    test("speaks a text in pieces whole", async () => {
       const { report } = await speakAll(model, { text: new CountedText(["One moment. ", SHORT_TEXT]) });
       assert.equal(report.stop, "finished");
       assert.equal(report.spoken.replaceAll(/\s+/g, " ").trim(), `One moment. ${SHORT_TEXT}`);
     });
 
-    test("an utterance whose next words are still being written holds up nobody, and goes on with them", async () => {
+    test("blocks no other utterance while a text is still being written", async () => {
       let give = (_words: string): void => {};
       const late = new Promise<string>((resolve) => (give = resolve));
       const waiting = speakAll(model, { text: new CountedText(["One moment. ", late]) });
@@ -87,7 +87,7 @@ export function speechModelConformance(
       assert.equal(report.spoken.replaceAll(/\s+/g, " ").trim(), `One moment. ${SHORT_TEXT}`);
     });
 
-    test("the cap on frames gives exactly that many, and the report says so", async () => {
+    test("stops after the maximum number of frames, and reports it", async () => {
       const text = new CountedText([LONG_TEXT]);
       const { frames, report } = await speakAll(model, { text, delivery: { maxFrames: 16 } });
       assert.equal(frames.length, 16);
@@ -98,7 +98,7 @@ export function speechModelConformance(
       assert.ok(LONG_TEXT.startsWith(report.spoken.trim()), report.spoken);
     });
 
-    test("a pause is as long as the text asks, but for what is silent there anyway, and marks are not spoken", async () => {
+    test("pauses as long as the text asks, and does not speak marks", async () => {
       const ask = (text: string) =>
         speakAll(model, { text: parseMarkup(text, null, ([name = ""]) => name).piece });
       const samplesOf = ({ frames }: Awaited<ReturnType<typeof ask>>) =>
@@ -115,43 +115,35 @@ export function speechModelConformance(
       assert.equal(capped.report.stop, "length");
     });
 
-    test(
-      "words are told once, in their order, with the frame in which they begin, and where the text has them",
-      without("tellsWords"),
-      async () => {
-        const text = `🙂 ${LONG_TEXT}`;
-        const { frames } = await speakAll(model, { text });
-        const characters = [...text];
-        let [endS, end] = [0, 0];
-        const all: string[] = [];
-        for (const [index, { words }] of frames.entries()) {
-          assert.ok(words !== undefined, `frame ${index}`);
-          for (const { word, startS, endS: until, offset, length } of words) {
-            assert.equal(characters.slice(offset, offset + length).join(""), word);
-            assert.ok(offset >= end && startS >= endS && until > startS, word);
-            assert.equal(Math.floor((startS * SAMPLE_RATE_HZ) / FRAME_SAMPLES + 1e-6), index, word);
-            [endS, end] = [until, offset + length];
-            all.push(word);
-          }
+    test("reports each word once, in order, with its frame and place", without("tellsWords"), async () => {
+      const text = `🙂 ${LONG_TEXT}`;
+      const { frames } = await speakAll(model, { text });
+      const characters = [...text];
+      let [endS, end] = [0, 0];
+      const all: string[] = [];
+      for (const [index, { words }] of frames.entries()) {
+        assert.ok(words !== undefined, `frame ${index}`);
+        for (const { word, startS, endS: until, offset, length } of words) {
+          assert.equal(characters.slice(offset, offset + length).join(""), word);
+          assert.ok(offset >= end && startS >= endS && until > startS, word);
+          assert.equal(Math.floor((startS * SAMPLE_RATE_HZ) / FRAME_SAMPLES + 1e-6), index, word);
+          [endS, end] = [until, offset + length];
+          all.push(word);
         }
-        const samples = frames.reduce((sum, frame) => sum + frame.samples.length, 0);
-        assert.ok(endS <= samples / SAMPLE_RATE_HZ + 1e-6);
-        assert.deepEqual(all, LONG_TEXT.match(/[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu));
-      },
-    );
+      }
+      const samples = frames.reduce((sum, frame) => sum + frame.samples.length, 0);
+      assert.ok(endS <= samples / SAMPLE_RATE_HZ + 1e-6);
+      assert.deepEqual(all, LONG_TEXT.match(/[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu));
+    });
 
-    test(
-      "of a text that is cut short no word is told that is not heard whole",
-      without("tellsWords"),
-      async () => {
-        const { frames, report } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames: 20 } });
-        const words = frames.flatMap((frame) => frame.words ?? []);
-        assert.equal(report.stop, "length");
-        assert.ok(words.length > 0 && words.at(-1)!.endS <= (20 * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6);
-      },
-    );
+    test("reports no word that a cut text lost", without("tellsWords"), async () => {
+      const { frames, report } = await speakAll(model, { text: LONG_TEXT, delivery: { maxFrames: 20 } });
+      const words = frames.flatMap((frame) => frame.words ?? []);
+      assert.equal(report.stop, "length");
+      assert.ok(words.length > 0 && words.at(-1)!.endS <= (20 * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6);
+    });
 
-    test("a cap that is just enough is not the reason to stop", async () => {
+    test("reports that it finished if the maximum just suffices", async () => {
       const whole = await speakAll(model);
       const capped = await speakAll(model, { delivery: { maxFrames: whole.frames.length } });
       assert.equal(capped.report.stop, "finished");
@@ -159,44 +151,36 @@ export function speechModelConformance(
       if (able.repeats) assert.ok(bytesOf(capped.frames).equals(bytesOf(whole.frames)));
     });
 
-    test(
-      "at temperature 0 it repeats byte for byte, alone and between others",
-      without("repeats"),
-      async () => {
-        const alone = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
-        const repeated = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
-        assert.ok(repeated.equals(alone), "two runs differ");
-        const together = await Promise.all([
-          speakAll(model, { text: LONG_TEXT }),
-          speakAll(model, { text: SHORT_TEXT, speaker: "1", seed: 1n, delivery: { temperature: 1 } }),
-          speakAll(model, { text: LONG_TEXT }),
-        ]);
-        assert.ok(bytesOf(together[0].frames).equals(alone), "the first among others differs");
-        assert.ok(bytesOf(together[2].frames).equals(alone), "the last among others differs");
-      },
-    );
+    test("repeats byte for byte at temperature 0, alone and among others", without("repeats"), async () => {
+      const alone = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
+      const repeated = bytesOf((await speakAll(model, { text: LONG_TEXT })).frames);
+      assert.ok(repeated.equals(alone), "two runs differ");
+      const together = await Promise.all([
+        speakAll(model, { text: LONG_TEXT }),
+        speakAll(model, { text: SHORT_TEXT, speaker: "1", seed: 1n, delivery: { temperature: 1 } }),
+        speakAll(model, { text: LONG_TEXT }),
+      ]);
+      assert.ok(bytesOf(together[0].frames).equals(alone), "the first among others differs");
+      assert.ok(bytesOf(together[2].frames).equals(alone), "the last among others differs");
+    });
 
-    test(
-      "above temperature 0 the seed decides: the same one repeats, another does not",
-      without("takesSeeds"),
-      async () => {
-        const delivery = { temperature: 1, acousticTemperature: 1 };
-        const [first, same, other] = [
-          await speakAll(model, { seed: 1n, delivery }),
-          await speakAll(model, { seed: 1n, delivery }),
-          await speakAll(model, { seed: 2n, delivery }),
-        ];
-        assert.ok(bytesOf(same.frames).equals(bytesOf(first.frames)));
-        assert.ok(!bytesOf(other.frames).equals(bytesOf(first.frames)));
-      },
-    );
+    test("depends on the seed alone above temperature 0", without("takesSeeds"), async () => {
+      const delivery = { temperature: 1, acousticTemperature: 1 };
+      const [first, same, other] = [
+        await speakAll(model, { seed: 1n, delivery }),
+        await speakAll(model, { seed: 1n, delivery }),
+        await speakAll(model, { seed: 2n, delivery }),
+      ];
+      assert.ok(bytesOf(same.frames).equals(bytesOf(first.frames)));
+      assert.ok(!bytesOf(other.frames).equals(bytesOf(first.frames)));
+    });
 
-    test("the speakers sound different", async () => {
+    test("has distinct speakers", async () => {
       const [zero, one] = [await speakAll(model, { speaker: "0" }), await speakAll(model, { speaker: "1" })];
       assert.ok(!bytesOf(zero.frames).equals(bytesOf(one.frames)));
     });
 
-    test("a voice that was chosen speaks, or is refused in words, whatever the speaker's label stands for", async () => {
+    test("speaks a chosen voice or refuses it, whatever the speaker", async () => {
       const own = await speakAll(model, { speaker: "0" });
       const speaking = speakAll(model, { speaker: "0", voice: [{ weight: 1, id: "1" }] });
       if ((await speaking.catch((error: unknown) => error)) instanceof ConversationError) return;
@@ -207,7 +191,7 @@ export function speechModelConformance(
       assert.ok(bytesOf(chosen.frames).equals(bytesOf(labelled.frames)));
     });
 
-    test("a recording or a mix that was chosen is spoken, or refused in words, and stays the caller's", async () => {
+    test("speaks a recording or mix or refuses it, and leaves it unchanged", async () => {
       const clip = turnOf(2, "a voice").audio ?? assert.fail("it has no sound");
       const sample: ChosenVoice = [{ weight: 1, sample: { clip, text: null } }];
       const mix: ChosenVoice = ["0", "1"].map((id) => ({ weight: 0.5, id }));
@@ -220,25 +204,25 @@ export function speechModelConformance(
       assert.equal(clip.samples.length, SAMPLE_RATE_HZ);
     });
 
-    test("a text without a letter or number is refused before the first frame", async () => {
+    test("refuses a text without a letter or digit before the first frame", async () => {
       for (const text of ["…", " — !? ", ""]) {
         await assert.rejects(model.speak(scriptOf({ text }), never()).next(), NothingToSpeakError, text);
       }
     });
 
-    test("a piece without a letter or number between others is passed over", async () => {
+    test("skips a piece without a letter or digit", async () => {
       const { report } = await speakAll(model, { text: new CountedText(["Yes. ", "… ", "No."]) });
       assert.equal(report.stop, "finished");
     });
 
-    test("a signal that has aborted is thrown before anything is pulled", async () => {
+    test("throws the reason of an aborted signal before it pulls", async () => {
       const reason = new Error("gone");
       const text = new CountedText([SHORT_TEXT]);
       await assert.rejects(model.speak(scriptOf({ text }), AbortSignal.abort(reason)).next(), is(reason));
       assert.equal(text.pulls, 0);
     });
 
-    test("an abort between frames throws its reason in place of the next", async () => {
+    test("throws the reason of an abort between frames", async () => {
       const { speech, reason, stop } = begin({ text: LONG_TEXT });
       await speech.next();
       stop();
@@ -246,7 +230,7 @@ export function speechModelConformance(
       assert.equal((await speech.next()).done, true);
     });
 
-    test("an abort while a frame is computed throws its reason within a frame", async () => {
+    test("throws the reason of an abort during a frame within a frame", async () => {
       const { speech, reason, stop } = begin({ text: LONG_TEXT });
       await speech.next();
       const inFlight = speech.next();
@@ -254,7 +238,7 @@ export function speechModelConformance(
       await assert.rejects(Promise.all([inFlight, speech.next()]), is(reason));
     });
 
-    test("an abort while the text is waited for throws its reason, and lets go of the text", async () => {
+    test("throws the reason of an abort while it waits for text", async () => {
       const text = new CountedText([new Promise<string>(() => {})]);
       const { speech, reason, stop } = begin({ text });
       const first = speech.next();
@@ -263,7 +247,7 @@ export function speechModelConformance(
       assert.ok(text.isReleased);
     });
 
-    test("leaving early frees the utterance and lets go of the text", async () => {
+    test("frees the utterance and the text if the consumer leaves", async () => {
       const text = new CountedText([LONG_TEXT, "More."]);
       const speech = model.speak(scriptOf({ text }), never());
       await speech.next();
@@ -272,7 +256,7 @@ export function speechModelConformance(
       assert.ok(text.isReleased);
     });
 
-    test("nothing is pulled before the first frame is asked for, and one piece is enough for it", async () => {
+    test("pulls nothing before the first frame, and then one piece", async () => {
       const text = new CountedText([LONG_TEXT, new Promise<string>(() => {})]);
       const { speech, stop } = begin({ text });
       assert.equal(text.pulls, 0);
@@ -281,20 +265,20 @@ export function speechModelConformance(
       stop();
     });
 
-    test("all of a piece but its tail is given while the next is waited for", async () => {
+    test("yields all of a piece but its tail while it waits", async () => {
       const { frames } = await speakAll(model);
       const { speech, stop } = begin({ text: new CountedText([SHORT_TEXT, new Promise<string>(() => {})]) });
       for (let frame = 0; frame < frames.length - 6; frame++) assert.equal((await speech.next()).done, false);
       stop();
     });
 
-    test("what the source of the text throws is thrown", async () => {
+    test("throws an error of the text's source", async () => {
       const failure = new TypeError("the writer fell asleep");
       const text = new CountedText([SHORT_TEXT, rejected(failure)]);
       await assert.rejects(drain(model.speak(scriptOf({ text }), never())), is(failure));
     });
 
-    test("sixteen utterances can be open at once, each with its own text", async () => {
+    test("speaks sixteen utterances at once, each with its own text", async () => {
       const texts = Array.from({ length: 16 }, (_, index) => `${SHORT_TEXT} Number ${index}.`);
       const spoken = await Promise.all(texts.map((text) => speakAll(model, { text })));
       assert.deepEqual(
@@ -303,31 +287,27 @@ export function speechModelConformance(
       );
     });
 
-    test("a history of 63 turns, spoken and written, is taken, and stays the caller's", async () => {
+    test("takes a history of 63 turns, and leaves it unchanged", async () => {
       const history = Array.from({ length: 63 }, (_, index): Turn => turnOf(index));
       const { report } = await speakAll(model, { history });
       assert.equal(report.stop, "finished");
       for (const { audio } of history) if (audio) assert.equal(audio.samples.length, SAMPLE_RATE_HZ);
     });
 
-    test(
-      "what is spoken is the same byte for byte, whether the model listened before, meanwhile or not at all",
-      without("repeats"),
-      async () => {
-        const history = await spokenHistory(model);
-        const fresh = await make();
-        const cold = bytesOf((await speakAll(fresh, { history })).frames);
-        await fresh.close();
-        const [meanwhile] = await Promise.all([speakAll(model, { history }), hear({ history })]);
-        assert.ok(bytesOf(meanwhile.frames).equals(cold), "it listened meanwhile");
-        await hear({ history });
-        await hear({ history });
-        const warm = await speakAll(model, { history });
-        assert.ok(bytesOf(warm.frames).equals(cold), "it had listened");
-      },
-    );
+    test("speaks the same bytes before, during and after an analysis", without("repeats"), async () => {
+      const history = await spokenHistory(model);
+      const fresh = await make();
+      const cold = bytesOf((await speakAll(fresh, { history })).frames);
+      await fresh.close();
+      const [meanwhile] = await Promise.all([speakAll(model, { history }), hear({ history })]);
+      assert.ok(bytesOf(meanwhile.frames).equals(cold), "it listened meanwhile");
+      await hear({ history });
+      await hear({ history });
+      const warm = await speakAll(model, { history });
+      assert.ok(bytesOf(warm.frames).equals(cold), "it had listened");
+    });
 
-    test("listening that is aborted throws the reason, and the next one is told the same as ever", async (context) => {
+    test("throws the reason of an aborted analysis, and repeats it the same", async (context) => {
       if (model.analyseHistory === undefined) return context.skip("it does not listen");
       const history = await spokenHistory(model, "aborted");
       const reason = new Error("gone");
@@ -350,7 +330,7 @@ export function speechModelConformance(
       assert.ok(bytesOf(first.frames).equals(bytesOf(second.frames)));
     });
 
-    test("it listens to nothing, to turns without audio, and to 63 turns", async () => {
+    test("analyses no turns, turns without audio, and 63 turns", async () => {
       const turns = Array.from({ length: 63 }, (_, index): Turn => turnOf(index, `clip ${index}`));
       const written = turns.map((turn): Turn => ({ ...turn, text: turn.text ?? "Well.", audio: null }));
       for (const history of [[], written, turns]) {
@@ -359,7 +339,7 @@ export function speechModelConformance(
       }
     });
 
-    test("closing fails what listens, and then nothing is listened to any more", async (context) => {
+    test("fails analyses when it closes", async (context) => {
       if (model.analyseHistory === undefined) return context.skip("it does not listen");
       const history = await spokenHistory(model);
       const closable = await make();
@@ -371,7 +351,7 @@ export function speechModelConformance(
       await assert.rejects(closable.analyseHistory!(scriptOf({ history }), never()), SpeechFailedError);
     });
 
-    test("closing fails what is open, and refuses what comes after", async () => {
+    test("fails open speech when it closes, and refuses more", async () => {
       const closable = await make();
       const speaking = closable.speak(scriptOf({ text: LONG_TEXT }), never());
       await speaking.next();

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { mock, test } from "node:test";
 import { stopWith } from "../../src/core/stop-with.ts";
 
-test("it aborts with whichever parent aborts first, for its reason", () => {
+test("it aborts with the first parent to abort, for its reason", () => {
   for (const which of [0, 1]) {
     const parents = [new AbortController(), new AbortController()] as const;
     const stop = stopWith(parents.map(({ signal }) => signal));
@@ -16,12 +16,12 @@ test("it aborts with whichever parent aborts first, for its reason", () => {
   }
 });
 
-test("a parent that has aborted already stops it at once", () => {
+test("an aborted parent stops it at once", () => {
   const reason = new Error("gone");
   assert.equal(stopWith([new AbortController().signal, AbortSignal.abort(reason)]).signal.reason, reason);
 });
 
-test("it aborts when its time is over, unless it was over or aborted before", () => {
+test("it aborts after its time unless ended or aborted before", () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const late = new Error("late");
@@ -41,7 +41,7 @@ test("it aborts when its time is over, unless it was over or aborted before", ()
   }
 });
 
-test("once it has ended its parents keep nothing of it, and stop it no more", () => {
+test("once ended it leaves no listener on its parents", () => {
   const parent = new AbortController();
   const stop = stopWith([parent.signal, parent.signal]);
   assert.equal(getEventListeners(parent.signal, "abort").length, 1);

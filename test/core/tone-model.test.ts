@@ -8,7 +8,7 @@ import { CHARACTER_SAMPLES, createToneModel } from "./tone-model.ts";
 
 speechModelConformance("the tone model", () => createToneModel());
 
-test("a tone is as long as its text has characters", async () => {
+test("a tone is as long as its text", async () => {
   const model = await createToneModel();
   const { frames } = await speakAll(model, { text: "Ünlü 𝒳." });
   const samples = frames.reduce((sum, frame) => sum + frame.samples.length, 0);
@@ -16,7 +16,7 @@ test("a tone is as long as its text has characters", async () => {
   await model.close();
 });
 
-test("a tone model told to fail at a frame gives those before it", async () => {
+test("a failing tone model yields the frames before the failure", async () => {
   const model = await createToneModel({ failAtFrame: 3 });
   const speech = model.speak(scriptOf({ text: LONG_TEXT }), never());
   for (let frame = 0; frame < 3; frame++) assert.equal((await speech.next()).done, false);
@@ -24,7 +24,7 @@ test("a tone model told to fail at a frame gives those before it", async () => {
   await model.close();
 });
 
-test("a frame that is not asked for is not computed", async () => {
+test("computes no frame before it is requested", async () => {
   let computed = 0;
   const model = await createToneModel({
     beforeFrame: () => {

@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-test("the dashboard and the alerts ask for metrics that the server has", async () => {
+test("the dashboard and the alerts use existing metrics", async () => {
   await server.post("/v1/tts", { text: "Hello." });
   const exposed = new Set(
     [...(await (await server.get("/metrics")).text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
@@ -61,7 +61,7 @@ test("the dashboard and the alerts ask for metrics that the server has", async (
   );
 });
 
-test("the operators' page names each of the alerts, and no other", () => {
+test("docs/operating.md names exactly the alerts", () => {
   const { groups } = yaml("deploy/chart/antiphon/files/alerts.yml") as {
     groups: { rules: { alert: string; annotations: { summary: string } }[] }[];
   };
@@ -70,7 +70,7 @@ test("the operators' page names each of the alerts, and no other", () => {
   assert.deepEqual([...new Set(named)].sort(), alerts.sort());
 });
 
-test("the dashboard's panels have titles and units, one place each, and a source that is provisioned", () => {
+test("dashboard panels have titles, units, a place and a source", () => {
   const dashboard = JSON.parse(read("deploy/grafana/antiphon.json"));
   const sources = yaml("deploy/grafana/provisioning/datasources/prometheus.yml").datasources;
   const taken = new Set<string>();
@@ -87,7 +87,7 @@ test("the dashboard's panels have titles and units, one place each, and a source
   }
 });
 
-test("the chart's own settings are ones that the program takes", () => {
+test("the chart's settings are accepted by the program", () => {
   const values = yaml("deploy/chart/antiphon/values.yaml");
   const folder = mkdtempSync(join(tmpdir(), "antiphon-chart-"));
   try {
@@ -103,7 +103,7 @@ test("the chart's own settings are ones that the program takes", () => {
   }
 });
 
-test("the chart's values fit its schema, and every one of them is described by it", () => {
+test("the chart's values fit its schema, and all are described", () => {
   const values: object = yaml("deploy/chart/antiphon/values.yaml");
   const schema = JSON.parse(read("deploy/chart/antiphon/values.schema.json"));
   const validate = new Ajv({ strict: false }).compile(schema as object);
@@ -123,7 +123,7 @@ test("versions are the program's", () => {
   assert.equal(chart.version, version);
 });
 
-test("compose gives the servers settings that exist, mounts files that exist, and waits as long as they need to stop", () => {
+test("compose uses existing settings and files, and waits long enough", () => {
   const { services, volumes } = yaml("deploy/compose/compose.yaml");
   for (const [name, service] of Object.entries(services as Record<string, Service>)) {
     const { volumes: mounts = [], environment = {} } = service;
@@ -140,7 +140,7 @@ test("compose gives the servers settings that exist, mounts files that exist, an
   }
 });
 
-test("the image's build reads what it is given, and starts what is there", () => {
+test("the image's build reads the files that it copies", () => {
   const dockerfile = read("Dockerfile");
   const given = read(".dockerignore")
     .split("\n")
@@ -157,7 +157,7 @@ test("the image's build reads what it is given, and starts what is there", () =>
   assert.match(dockerfile, /^USER [1-9]/m);
 });
 
-test("the image's health check tells a server that is ready from one that is not, and from none", async () => {
+test("the image's health check follows readiness", async () => {
   const [, script] = /"-e", ("(?:[^"\\]|\\.)*")\]/.exec(read("Dockerfile"))!;
   const check = async (port: number) => {
     const env = { ...process.env, ANTIPHON_PORT: `${port}` };
@@ -178,7 +178,7 @@ test("the image's health check tells a server that is ready from one that is not
   assert.equal(await check(Number(new URL(mute.url).port)), 1);
 });
 
-test("systemd gives credentials to settings that exist, and waits long enough", () => {
+test("systemd passes existing settings, and waits long enough", () => {
   for (const name of ["antiphon.service", "antiphon@.service"]) {
     const unit = read(`deploy/systemd/${name}`);
     const variables = [...unit.matchAll(/(ANTIPHON_[A-Z_]+)=(\S+)/g)];
@@ -204,7 +204,7 @@ for (const file of ["deploy/haproxy/haproxy.cfg", "deploy/nginx/antiphon.conf"])
   });
 }
 
-test("nginx passes WebSockets on, and keeps its connections to the servers for everything else", () => {
+test("nginx upgrades WebSockets, and keeps other connections alive", () => {
   const nginx = read("deploy/nginx/antiphon.conf");
   assert.match(
     nginx,

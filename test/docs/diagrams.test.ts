@@ -24,7 +24,7 @@ test("every name in the architecture page's diagrams is in the source", () => {
   );
 });
 
-test("no line of a diagram has a semicolon, which ends a statement in Mermaid", () => {
+test("no Mermaid line has a semicolon", () => {
   assert.deepEqual(
     diagrams.flatMap((diagram) => diagram.split("\n").filter((line) => line.includes(";"))),
     [],

@@ -7,7 +7,7 @@ import { TOP } from "../architecture/top.ts";
 /** What docs/extending.md has its readers write themselves. */
 const EXAMPLES = /(?:^|\/)(?:beep|engines\/beep)/;
 
-test("every source file that a page names is there", () => {
+test("every source file that a page names exists", () => {
   const files = ["src", "test", "bench", "scripts", "training", "playground"].flatMap((folder) =>
     readdirSync(join(TOP, folder), { recursive: true, encoding: "utf8" }).map(
       (name) => `/${folder}/${name.replaceAll("\\", "/")}`,

@@ -13,7 +13,7 @@ const pages = readdirSync(TOP, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".md") && !NOT_OURS.test(file))
   .sort();
 
-test("every link within the pages leads to a file, and every anchor to a heading", () => {
+test("every link leads to a file, and every anchor to a heading", () => {
   const dead = pages.flatMap((page) =>
     linksOf(page)
       .filter((link) => !leadsSomewhere(page, link))
@@ -22,13 +22,13 @@ test("every link within the pages leads to a file, and every anchor to a heading
   assert.deepEqual(dead, []);
 });
 
-test("README.md leads to every page of the documentation", () => {
+test("README.md leads to every page", () => {
   const linked = new Set(linksOf("README.md").map((link) => link.split("#")[0]));
   const unlinked = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page) && !linked.has(page));
   assert.deepEqual(unlinked, []);
 });
 
-test("an anchor is what GitHub makes of its heading", () => {
+test("an anchor is GitHub's for its heading", () => {
   const headings =
     "# `POST /v1/tts`, *whole*\n\n## What's next?\n\n```sh\n# no heading\n```\n\n## What's next?\n";
   assert.deepEqual(anchorsIn(headings), ["post-v1tts-whole", "whats-next", "whats-next-1"]);

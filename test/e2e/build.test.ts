@@ -6,7 +6,7 @@ import { launch } from "../children.ts";
 import { installedClone } from "./clone.ts";
 import { finished, newcomersEnvironment } from "./program.ts";
 
-describe("what `npm start` builds", () => {
+describe("the build of `npm start`", () => {
   let clone: string;
   before(() => {
     clone = installedClone();
@@ -21,7 +21,7 @@ describe("what `npm start` builds", () => {
     return /Building (\d+) files? … done/.exec(stderr)?.[1] ?? "nothing";
   };
 
-  it("is built once, and then what changed, whichever way, and nothing is left of what is gone", async () => {
+  it("compiles all once, then what changed, and removes what is gone", async () => {
     assert.match(await build(), /^\d{3,}$/);
     assert.equal(await build(), "nothing");
     assert.ok(existsSync(join(clone, "dist/voices/heart.tables")));
@@ -44,7 +44,7 @@ describe("what `npm start` builds", () => {
     );
   });
 
-  it("names the Node that is needed in its first line, as the program does", async () => {
+  it("names the required Node in its first line", async () => {
     await build();
     const manifest = join(clone, "package.json");
     writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/"node": ">=[\d.]+"/, '"node": ">=99.1"'));
@@ -59,7 +59,7 @@ describe("what `npm start` builds", () => {
     }
   });
 
-  it("says what to do where nothing is installed", async () => {
+  it("reports that nothing is installed", async () => {
     const bare = installedClone();
     rmSync(join(bare, "node_modules"));
     const build = launch(process.execPath, ["scripts/build.mjs"], { cwd: bare, env: newcomersEnvironment() });

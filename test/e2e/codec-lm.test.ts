@@ -21,7 +21,7 @@ const base = join(QWEN3_TTS, "tiny-base");
 const wav = Buffer.from(encodeWav([toPcm16(voiceClip(220, 1.5))], 24_000));
 const short = { temperature: 0, max_new_tokens: 24 };
 
-describe("a server whose models are codec language models", () => {
+describe("a server with codec language models", () => {
   const folder = temporaryFolder();
   const recogniser: Recogniser = {
     name: "scripted",
@@ -60,7 +60,7 @@ describe("a server whose models are codec language models", () => {
   });
   after(() => server.stop());
 
-  it("loads what is not resident when it is first asked for, and tells how long that took, once", async () => {
+  it("loads a model on its first request, and reports load_ms once", async () => {
     const metas = [];
     for (let times = 0; times < 2; times++) {
       const reply = await okay(await client.post("/v1/tts", { text: TEXT, model: "qwen", params: short }));
@@ -70,7 +70,7 @@ describe("a server whose models are codec language models", () => {
     assert.equal("load_ms" in metas[1], false);
   });
 
-  it("gives the same bytes at temperature 0: again, as a stream, and beside others", async () => {
+  it("repeats byte for byte at temperature 0, whole, streamed and concurrently", async () => {
     for (const model of ["svc-beta-v0.3", "qwen"]) {
       const body = { text: TEXT, model, params: short };
       const alone = await client.tts(body);
@@ -93,7 +93,7 @@ describe("a server whose models are codec language models", () => {
     }
   });
 
-  it("reads the words of turns that came as sound alone, also for given words, where somebody hears", async () => {
+  it("transcribes turns without text if there is a recogniser", async () => {
     const conversation = [
       { speaker: "0", audio_wav_b64: wav.toString("base64") },
       { speaker: "1", text: TEXT },
@@ -110,7 +110,7 @@ describe("a server whose models are codec language models", () => {
     }
   });
 
-  it("stops with the client that leaves: while others wait, before the first frame, and in the midst", async () => {
+  it("stops when the client leaves, waiting or speaking", async () => {
     const body = { text: `${TEXT} `.repeat(6), params: { max_new_tokens: 2_048 } };
     const leave = new AbortController();
     const waiting = Array.from({ length: 6 }, () => client.post("/v1/tts", body, leave.signal));
@@ -131,7 +131,7 @@ describe("a server whose models are codec language models", () => {
     assert.ok((await client.tts({ text: TEXT, params: short })).length > 0);
   });
 
-  it("fails with 502 what a killed thread was speaking, and serves the next request", async () => {
+  it("returns 502 for a killed thread, and serves the next request", async () => {
     const pool = server.local.get("csm")!.pool()!;
     const stream = client.stream({ conversation: [{ text: TEXT }], params: { max_new_tokens: 2_048 } });
     await within("an event", stream.next());
@@ -149,7 +149,7 @@ describe("a server whose models are codec language models", () => {
     assert.equal(pool.stats().replaced, 1);
   });
 
-  it("speaks for nobody who has no voice there, and says what to send", async () => {
+  it("refuses speech without a voice, with the remedy", async () => {
     const none = await startCodecLmServer(
       { models: { qwen: { checkpoint: "qwen" } }, checkpoints: { qwen: { path: base, precision: "fp32" } } },
       folder,
@@ -173,7 +173,7 @@ describe("antiphon with a codec language model", () => {
     writeFileSync(config, JSON.stringify(settings));
   });
 
-  it("serves with it, tells of it, and ends while it speaks", async () => {
+  it("serves it, lists it, and ends while it speaks", async () => {
     const env = { ANTIPHON_SHUTDOWN_GRACE_MS: "500" };
     const server = await startServerProcess({ dataDir, env, flags: ["--config", config] });
     const client = clientOf(server.url, server.key);
@@ -191,7 +191,7 @@ describe("antiphon with a codec language model", () => {
     assert.equal((await ended).code, 0);
   });
 
-  it("says with it, and lists it", async () => {
+  it("speaks with it, and lists it", async () => {
     const line = ["--config", config, "--data-dir", dataDir];
     const params = JSON.stringify(short);
     const said = await runAntiphon(["say", TEXT, "--params", params, ...line]);
@@ -203,7 +203,7 @@ describe("antiphon with a codec language model", () => {
     assert.deepEqual([own.kind, own.state, own.path], ["voice", "installed", csm]);
   });
 
-  it("refuses at start what cannot be used, by the setting's name", async () => {
+  it("refuses an unusable checkpoint at start, by the setting's name", async () => {
     const env = {
       ...WITHOUT_MODELS,
       ANTIPHON_MODELS: JSON.stringify({ a: { checkpoint: "own" } }),
@@ -217,7 +217,7 @@ describe("antiphon with a codec language model", () => {
     );
   });
 
-  it("refuses at start what the budget has no room for, with the figures", async () => {
+  it("refuses a budget that is too small, with the figures", async () => {
     const env = { ...WITHOUT_MODELS, ANTIPHON_MEMORY_BUDGET_MB: "256" };
     const { code, stderr } = await runAntiphon(
       ["serve", "--port", "0", ...["--config", config, "--data-dir", dataDir]],

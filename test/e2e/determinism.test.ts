@@ -29,7 +29,7 @@ describe("a reply at temperature 0", () => {
   });
   after(() => server.stop());
 
-  it("is the same byte for byte at every end, alone and beside eight other streams", async () => {
+  it("is the same byte for byte on every route, alone and among eight streams", async () => {
     const alone = await everyWay(client, STILL);
     const finelyAlone = await client.tts({ text: TEXT, params: FINELY_VARIED });
     const disperse = await crowd(client, LONG, 8);
@@ -45,7 +45,7 @@ describe("a reply at temperature 0", () => {
     for (const pcm of finelyCrowded) assert.ok(pcm.equals(finelyAlone));
   });
 
-  it("differs from itself above temperature 0", async () => {
+  it("varies above temperature 0", async () => {
     const params = { temperature: 0.7 };
     const [one, other] = await Promise.all([
       client.tts({ text: TEXT, params }),
@@ -54,7 +54,7 @@ describe("a reply at temperature 0", () => {
     assert.ok(!one.equals(other));
   });
 
-  it("varies in its fine detail with the text that is asked for, not with when", async () => {
+  it("varies in its detail with the text and acoustic_temperature alone", async () => {
     const [again, changed] = await Promise.all([
       client.tts({ text: TEXT, params: FINELY_VARIED }),
       client.tts({ text: TEXT, params: STILL }),

@@ -8,7 +8,7 @@ const STILL = { temperature: 0 };
 const SAID = "We met at the harbour, well before sunrise, and nobody had slept much.";
 const LONG = "The wind turned in the night and nobody slept much after that. ".repeat(30);
 
-describe("a reply to turns that can be heard", () => {
+describe("a reply to turns with audio", () => {
   let busy: ServerProcess;
   let quiet: ServerProcess;
   let client: Client;
@@ -37,7 +37,7 @@ describe("a reply to turns that can be heard", () => {
   });
   after(() => Promise.all([busy.stop(), quiet.stop()]));
 
-  it("is the same byte for byte: heard for the first time or not, alone or beside six streams, whole or in pieces, in any thread", async () => {
+  it("is the same byte for byte, cached or not, alone or among six streams", async () => {
     const alone = await other.converse(body);
     const disperse = await crowd(client, LONG, 6);
     const crowded = await Promise.all([
@@ -54,7 +54,7 @@ describe("a reply to turns that can be heard", () => {
       assert.ok(pcm.equals(alone), `reply ${index}`);
   });
 
-  it("tells in meta.voice what it took from whom, whole and in a stream's end", async () => {
+  it("reports meta.voice, whole and in a stream's end", async () => {
     const whole = await okay(await client.post("/v1/converse", body));
     let end: { event: string; data: { meta: { voice?: unknown } } } | undefined;
     for await (const event of client.stream(body)) end = event;
@@ -80,7 +80,7 @@ describe("a reply to turns that can be heard", () => {
     assert.ok(voice.speech_seconds > 2 && voice.speech_seconds < 6, `${voice.speech_seconds} s`);
   });
 
-  it("tells nothing of a voice where no turn can be heard", async () => {
+  it("has no meta.voice without audio", async () => {
     const conversation = [{ text: "Hello." }, { speaker: "1", text: "Good morning." }];
     const replies = await Promise.all([
       okay(await client.post("/v1/converse", { conversation, params: STILL })),
@@ -92,7 +92,7 @@ describe("a reply to turns that can be heard", () => {
     }
   });
 
-  it("tells of another's clip that only level and pace came nearer", async () => {
+  it("takes level and pace of another speaker's clip", async () => {
     const conversation = [
       { speaker: "1", audio_wav_b64: man },
       { speaker: "0", text: "Good morning." },
@@ -103,7 +103,7 @@ describe("a reply to turns that can be heard", () => {
     assert.ok(Math.abs(level_db) <= 3 && rate >= 0.95 && rate <= 1.05, JSON.stringify(meta.voice));
   });
 
-  it("follows as much as its model's description says", async () => {
+  it("follows what its model's description says", async () => {
     const FOLLOWED = {
       "svc-beta-v0.3": ["pitch", "level", "rate", "pauses", "tract", "dynamics", "spectrum"],
       "svc-beta-v0.2": ["pitch", "level", "rate", "pauses", "tract", "dynamics"],

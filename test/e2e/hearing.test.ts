@@ -9,8 +9,8 @@ import { startServerProcess } from "./server-process.ts";
 
 const whisper = await testWhisper();
 
-describe("turns that are sound alone", { skip: whisper.missing }, () => {
-  it("are heard, answered and told of; the gate hears them, too", async () => {
+describe("turns without text", { skip: whisper.missing }, () => {
+  it("are transcribed, answered and reported, and pass the gate", async () => {
     const server = await startServerProcess({ dataDir: dataDir(true), env: ENV });
     const client = clientOf(server.url, server.key);
     const sum = await spoken(client, "What is seventeen times twenty four?");
@@ -34,7 +34,7 @@ describe("turns that are sound alone", { skip: whisper.missing }, () => {
     await server.stop();
   });
 
-  it("are as if they could not be heard where the weights are missing, and it is said", async () => {
+  it("are answered without the weights, and the problem is reported", async () => {
     const server = await startServerProcess({ dataDir: dataDir(false), env: ENV });
     const client = clientOf(server.url, server.key);
     const clip = await spoken(client, "Good morning to you.");

@@ -47,7 +47,7 @@ for (const [how, text] of [
   });
 }
 
-it("while its only thread hangs, a server says that it cannot speak; another takes its place, and it speaks", async () => {
+it("a server is unready while its only thread hangs, then replaces it", async () => {
   const server = await startServerProcess({ env });
   const client = clientOf(server.url, server.key);
   const isReady = async () => (await okay(await client.get("/health"))).ready;

@@ -26,7 +26,7 @@ async function attempt(client: Client, index: number): Promise<Usage | null> {
   }
 }
 
-it("a server killed under load has metered every answered request exactly once, and no other more than once", async () => {
+it("a server killed under load has metered every answered request once", async () => {
   const dataDir = join(temporaryFolder(), "data");
   const keys = await makeKeys(dataDir, 60);
   const answered = new Map<OwnedKey, Usage>();

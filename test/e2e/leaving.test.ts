@@ -33,7 +33,7 @@ describe("a client that leaves", () => {
   });
   after(() => server.stop());
 
-  it("a stream stops the voice within a frame, and is metered for what was sent", async () => {
+  it("a stream stops the voice within a frame, and pays for what was sent", async () => {
     const { frames, pool, client } = server;
     const earlier = { ...frames };
     const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });
@@ -55,7 +55,7 @@ describe("a client that leaves", () => {
     assert.ok(given < 512, "the voice did not go on to the end");
   });
 
-  it("a reply in one piece stops the voice, and is metered nothing", async () => {
+  it("a whole reply stops the voice, and pays nothing", async () => {
     const { frames, pool, client } = server;
     const { requests } = await client.usage();
     const before = { ...frames };
@@ -69,7 +69,7 @@ describe("a client that leaves", () => {
   });
 });
 
-it("a client that leaves while its request is still being read is not spoken for, nor metered", async () => {
+it("a client that leaves during its request's body pays nothing", async () => {
   let computed = 0;
   const server = await startTestServer({ tone: { beforeFrame: () => void computed++ } });
   try {
@@ -87,7 +87,7 @@ it("a client that leaves while its request is still being read is not spoken for
   }
 });
 
-it("a client that leaves a server in another process stops it too", async () => {
+it("a client that leaves a server in another process stops it", async () => {
   const server = await startServerProcess();
   const client = clientOf(server.url, server.key);
   const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });

@@ -19,14 +19,14 @@ const NOBODY = { writer: { kind: "none" }, recogniser: { kind: "none" } };
 type Untyped = Record<"say" | "converse", (...args: unknown[]) => Speech> &
   Record<"transcribe" | "phonemes", (...args: unknown[]) => Promise<unknown>>;
 
-describe("what is given to Antiphon in a process", () => {
+describe("an argument of the library", () => {
   let antiphon: Antiphon;
   before(async () => {
     antiphon = await open({ dataDir: temporaryFolder(), ...NOBODY });
   });
   after(() => antiphon.close());
 
-  it("is an earlier turn's sound, given in any way, whose voice goes on", async () => {
+  it("may be an earlier turn's sound, in any form", async () => {
     const samples = samplesOf(
       await framesOf(antiphon.say("The sea was warm, and we swam till dark.", STILL)),
     );
@@ -45,7 +45,7 @@ describe("what is given to Antiphon in a process", () => {
     for (const other of spoken) assert.deepEqual(other, spoken[0]);
   });
 
-  it("is told what of it is not done, and a long text is the same each time", async () => {
+  it("is reported if ignored, and repeats for a long text", async () => {
     const cautions = async (text: string, instructions?: string) => {
       const speech = antiphon.say(text, {
         ...STILL,
@@ -158,7 +158,7 @@ describe("what is given to Antiphon in a process", () => {
     }
   });
 
-  it("is a recording, heard and told as the command does", async () => {
+  it("may be a recording, transcribed as the command does", async () => {
     const server = await TranscriptionServer.open();
     const file = join(temporaryFolder(), "tone.wav");
     const wav = Buffer.from(encodeWav(new Int16Array(8_000), 16_000));

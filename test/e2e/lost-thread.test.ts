@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-it("a thread that dies in mid-sentence fails its open requests, unmetered, and the next one is served", async () => {
+it("a dead thread fails its requests, unmetered, and is replaced", async () => {
   const { client, pool } = server;
   const events: SentEvent[] = [];
   const stream = client.stream({ conversation: [{ text: LONG }] });

@@ -8,7 +8,7 @@ import { rms } from "./speech.ts";
 
 const INPUT = "We met at the harbour, well before sunrise. Nobody had slept much.";
 
-describe("speech in a manner, over a socket", () => {
+describe("POST /v1/audio/speech", () => {
   let server: ServerProcess;
   let client: Client;
   before(async () => {
@@ -30,7 +30,7 @@ describe("speech in a manner, over a socket", () => {
     };
   }
 
-  it("moves length, level and pitch where they are asked to go", async () => {
+  it("moves length, level and pitch as instructions say", async () => {
     const plain = await spoken({});
     assert.equal(plain.told, null);
     const slow = await spoken({ instructions: "Much slower, please." });
@@ -46,7 +46,7 @@ describe("speech in a manner, over a socket", () => {
     assert.ok(sad.seconds > plain.seconds && sad.level < plain.level && sad.pitchHz < plain.pitchHz);
   });
 
-  it("is half as long at a speed of 2, and twice as long at 0.5", async () => {
+  it("halves the length at a speed of 2, and doubles it at 0.5", async () => {
     const plain = await spoken({});
     const [fast, slow] = [await spoken({ speed: 2 }), await spoken({ speed: 0.5 })];
     assert.ok(
@@ -59,7 +59,7 @@ describe("speech in a manner, over a socket", () => {
     );
   });
 
-  it("is what antiphon say speaks with --instructions, which tells what it leaves out", async () => {
+  it("has its instructions in antiphon say --instructions", async () => {
     const say = (...more: string[]) =>
       runAntiphon(["say", INPUT, "--params", JSON.stringify({ temperature: 0 }), ...more]);
     const [plain, slow] = [await say(), await say("--instructions", "Much slower, like a pirate")];

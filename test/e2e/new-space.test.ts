@@ -13,7 +13,7 @@ const PRELOADED = `
     process.stdout.write(\`\${survivors.length} \${space_size / 2 ** 20}\`);
   });`;
 
-test("the main thread's new space stays at 2 MiB after a thread was started", async () => {
+test("the main thread's new space stays at 2 MiB after a thread started", async () => {
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRELOADED)}` };
   const { code, stdout } = await antiphon(["keys", "list", "--json"], { env });
   assert.deepEqual([code, stdout.slice(stdout.lastIndexOf("]") + 1).trim()], [0, "1000000 2"]);

@@ -16,7 +16,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-describe("words of one's own", () => {
+describe("a user lexicon", () => {
   const env = { ANTIPHON_LEXICON: file("words.tsv", "# mine\nzgrmf\tboat\nqlorb\t/bˈOt/\n") };
   let server: ServerProcess;
   before(async () => {
@@ -24,7 +24,7 @@ describe("words of one's own", () => {
   });
   after(() => server.stop());
 
-  it("are spoken by the server from its file and from a request, in the threads that speak", async () => {
+  it("applies to the server's speech, from its file and a request", async () => {
     const client = clientOf(server.url, server.key);
     const length = async (text: string, lexicon: Record<string, string> = {}) =>
       (await client.tts({ text, params, lexicon })).length;
@@ -40,7 +40,7 @@ describe("words of one's own", () => {
     assert.notEqual(await length("The extraordinary boat is here."), boat);
   });
 
-  it("give the same bytes at temperature 0 from the server and from say", async () => {
+  it("gives the same bytes from the server and from say", async () => {
     const client = clientOf(server.url, server.key);
     const text = "The zgrmf and the qlorb met [Xu](/ʃˈu/).";
     const served = await client.tts({ text, params });
@@ -49,7 +49,7 @@ describe("words of one's own", () => {
     assert.ok(served.equals(said.bytes.subarray(44)));
   });
 
-  it("are printed by phonemes as they are spoken", async () => {
+  it("applies to antiphon phonemes", async () => {
     const { code, stdout } = await runAntiphon(["phonemes", "A zgrmf, a qlorb's and an [x](/ˈæks/)."], {
       env,
     });
@@ -57,7 +57,7 @@ describe("words of one's own", () => {
   });
 });
 
-describe("words that cannot be used", () => {
+describe("an invalid lexicon", () => {
   for (const [what, line, text, message, exit] of [
     [
       "a line without a tab",
@@ -92,7 +92,7 @@ describe("words that cannot be used", () => {
     });
   }
 
-  it("are refused in a text, with the place", async () => {
+  it("in a text is refused with the place", async () => {
     for (const command of ["phonemes", "say"]) {
       const { code, stderr } = await runAntiphon([command, "[x](/ˈ9/)"]);
       assert.equal(code, 2);
@@ -100,7 +100,7 @@ describe("words that cannot be used", () => {
     }
   });
 
-  it("are refused by both commands in the same words where nothing can be said of a text", async () => {
+  it("is not needed to refuse a text with nothing speakable", async () => {
     for (const [text, why] of [
       [
         "🙂",

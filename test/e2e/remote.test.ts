@@ -15,7 +15,7 @@ import { type ServerProcess, startServerProcess } from "./server-process.ts";
 const TEXT = "The birch canoe slid on the smooth planks.";
 const KEY = "the-key-of-elsewhere";
 
-describe("antiphon serve with models that are spoken elsewhere", () => {
+describe("antiphon serve with remote models", () => {
   const folder = temporaryFolder();
   const config = join(folder, "antiphon.json");
   let tones: TestServer;
@@ -55,7 +55,7 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
     await api.close();
   });
 
-  it("speaks by every route, and meters it", async () => {
+  it("speaks on every route, and meters it", async () => {
     const body = { text: TEXT, params: { temperature: 0 } };
     const there = pcmOf((await (await tones.post("/v1/tts", body)).json()).audio.data_b64);
     const open = { conversation: [{ text: TEXT }], params: { temperature: 0 } };
@@ -78,7 +78,7 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
     assert.deepEqual([backend.name, backend.kind], ["tones", "remote"]);
   });
 
-  it("leaves an endpoint with the client that it speaks for", async () => {
+  it("leaves the endpoint when its client leaves", async () => {
     api.answers(({ response }) => {
       response.writeHead(200, { "content-type": "audio/wav" });
       response.write(streamedWav(tonePcm(2)));
@@ -89,7 +89,7 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
     await until("the endpoint to be left", () => api.asked[0]?.hasLeft() === true);
   });
 
-  it("tells once of an endpoint that refuses its key, and of none of its secrets", async () => {
+  it("logs once, without secrets, that an endpoint refuses its key", async () => {
     api.answers(refusal(401));
     for (const _ of [1, 2]) {
       const reply = await client.post("/v1/tts", { text: TEXT, model: "kokoro" });
@@ -104,7 +104,7 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
     for (const secret of [KEY, tones.key, TEXT]) assert.ok(!server.stderr().includes(secret));
   });
 
-  it("is beside a program that says by them, and lists them", async () => {
+  it("shares its settings with say and models list", async () => {
     api.answers(bytes(streamedWav(tonePcm(3))));
     const env = { KOKORO_KEY: KEY };
     const said = await runAntiphon(["say", TEXT, "--model", "kokoro", "--config", config], { env });
@@ -125,7 +125,7 @@ describe("antiphon serve with models that are spoken elsewhere", () => {
   });
 });
 
-it("a checkpoint that cannot be used is refused at start, by the setting's name", async () => {
+it("antiphon serve refuses an unusable remote checkpoint, by the setting's name", async () => {
   const refused = async (models: object, checkpoints: object): Promise<string> => {
     const env = {
       ANTIPHON_MODELS: JSON.stringify(models),

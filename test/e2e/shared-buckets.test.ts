@@ -29,7 +29,7 @@ describe("two servers with one Valkey", needsValkey(), () => {
     for (const close of closings) await close();
   });
 
-  it("have one bucket for a key, go on each for itself while it is away, and log no password", async () => {
+  it("share a key's bucket, go on alone during an outage, and log no password", async () => {
     const valkey = await startValkey({ flags: ["--requirepass", PASSWORD] });
     closings.push(() => valkey.stop());
     const dataDir = join(temporaryFolder(), "shared");
@@ -73,7 +73,7 @@ describe("two servers with one Valkey", needsValkey(), () => {
     }
   });
 
-  it("begin without it, say why, and refuse an address that is none", async () => {
+  it("start without it, report why, and refuse an invalid address", async () => {
     const dataDir = join(temporaryFolder(), "data");
     const valkey = { ...WITHOUT_MODELS, ANTIPHON_BUCKETS_KIND: "valkey" };
     const wrong: readonly [env: Record<string, string>, says: RegExp][] = [

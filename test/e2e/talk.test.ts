@@ -63,7 +63,7 @@ function watched(child: ChildProcess): { printed(): string; told(): string; ende
 }
 
 describe("antiphon talk", () => {
-  it("hears a microphone, prints both sides, plays what is answered, and is left by Ctrl-C", async () => {
+  it("transcribes a microphone, prints both sides, plays replies, and ends by Ctrl-C", async () => {
     const PATH = await soundPrograms();
     const server = await startTestServer({
       writer: new ScriptedWriter(["It is on the fire."]),
@@ -90,7 +90,7 @@ describe("antiphon talk", () => {
     }
   });
 
-  it("without a server's address, talks to one of its own, which leaves the keys of the data directory alone", async () => {
+  it("starts its own server without --url, and creates no keys", async () => {
     const PATH = await soundPrograms();
     const dataDir = join(temporaryFolder(), "data");
     const env = { PATH, ...WITHOUT_MODELS };
@@ -104,7 +104,7 @@ describe("antiphon talk", () => {
     assert.ok(!existsSync(join(dataDir, "antiphon.db")));
   });
 
-  it("says what is missing: a program that records, or that plays, a key, a server", async () => {
+  it("reports what is missing: a recorder, a player, a key, a server", async () => {
     const PATH = await soundPrograms();
     const empty = temporaryFolder();
     const none = await antiphon(["talk"], { env: { PATH: empty } });

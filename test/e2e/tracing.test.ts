@@ -30,7 +30,7 @@ interface Told {
   readonly parent?: { readonly spanId: string };
 }
 
-it("the example for operators, but for where it sends to, traces what the program does, to the last request", async () => {
+it("the tracing example of docs/operating.md exports every request", async () => {
   const page = readFileSync(join(TOP, "docs", "operating.md"), "utf8");
   const [, example = ""] = /```js\n(\/\/ otel\.mjs\n[\s\S]*?)```/.exec(page) ?? [];
   const folder = temporaryFolder();

@@ -22,7 +22,7 @@ async function spokenUsage(client: Client, index: number): Promise<Usage> {
   return last?.data.usage;
 }
 
-it("two servers that begin at once on one new data directory both serve, and their totals add up exactly", async () => {
+it("two servers that start on one new data directory add up exactly", async () => {
   const dataDir = join(temporaryFolder(), "shared");
   const servers = await Promise.all([startServerProcess({ dataDir }), startServerProcess({ dataDir })]);
   const { key } = (await makeKeys(dataDir, 1))[0]!;

@@ -30,7 +30,7 @@ async function main(): Promise<number> {
 void main();
 `;
 
-test("a program in TypeScript takes the library's types, as an ES module and in CommonJS, and checks them in full", () => {
+test("a TypeScript program type-checks against the library, as ESM and CommonJS", () => {
   const folder = temporaryFolder();
   const installed = join(folder, "node_modules/antiphon");
   mkdirSync(join(folder, "node_modules/@types"), { recursive: true });

@@ -32,7 +32,7 @@ function endless() {
   return { speech, made, closing };
 }
 
-test("a frame is asked of the service when one is asked of the speech, and at no other time", async () => {
+test("a frame is requested from the service only for next()", async () => {
   const { speech, made } = endless();
   assert.equal(made.pieces, 0);
   for (let asked = 1; asked <= 5; asked++) {
@@ -45,7 +45,7 @@ test("a frame is asked of the service when one is asked of the speech, and at no
   assert.deepEqual(made, { pieces: 5, isEnded: true });
 });
 
-test("what is not begun makes nothing, and nothing listens for it", async () => {
+test("speech that is not started makes nothing", async () => {
   const { speech, made, closing } = endless();
   assert.deepEqual(await speech.return(), { value: undefined, done: true });
   assert.equal(made.pieces, 0);
@@ -53,7 +53,7 @@ test("what is not begun makes nothing, and nothing listens for it", async () => 
   await assert.rejects(speech.end, /left/);
 });
 
-test("what is closed while nobody asks is ended then, and says so to whoever asks next", async () => {
+test("speech that is closed while idle ends, and next() reports it", async () => {
   const { speech, made, closing } = endless();
   await speech.next();
   closing.abort(new Error("closed"));

@@ -16,7 +16,7 @@ async function folder(): Promise<string> {
   return folders.at(-1)!;
 }
 
-describe("a server that looks for others on its data directory", () => {
+describe("a server on a shared data directory", () => {
   /** What is tested keeps no process alive. */
   let alive: NodeJS.Timeout;
   before(() => {
@@ -24,7 +24,7 @@ describe("a server that looks for others on its data directory", () => {
   });
   after(() => clearInterval(alive));
 
-  test("the second server on a data directory is told, and the first is not", async () => {
+  test("is reported to the second, not the first", async () => {
     const dataDir = await folder();
     const first = new AbortController();
     const second = new AbortController();
@@ -39,7 +39,7 @@ describe("a server that looks for others on its data directory", () => {
     await running;
   });
 
-  test("one that comes after it has stopped is not told", async () => {
+  test("is not reported after it stopped", async () => {
     const dataDir = await folder();
     for (let server = 0; server < 2; server++) {
       const stop = new AbortController();
@@ -54,7 +54,7 @@ describe("a server that looks for others on its data directory", () => {
     }
   });
 
-  test("one that comes after it has died is not told", async () => {
+  test("is not reported after it died", async () => {
     const dataDir = await folder();
     await writeFile(join(dataDir, "server.running"), "somebody");
     const stop = new AbortController();
@@ -63,7 +63,7 @@ describe("a server that looks for others on its data directory", () => {
     assert.deepEqual(await readdir(dataDir), []);
   });
 
-  test("a folder that cannot be written to is passed over", async () => {
+  test("is not looked for in a folder that cannot be written", async () => {
     const dataDir = join(await folder(), "nowhere", "at", "all");
     await tellOfAnother({
       dataDir,

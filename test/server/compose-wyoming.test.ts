@@ -9,12 +9,12 @@ import { temporaryFolder } from "../e2e/folders.ts";
 const place = (flags: Record<string, string>, env: Record<string, string> = {}) =>
   wyomingPlace(loadSettings({ flags }), env);
 
-describe("where the Wyoming bridge listens", () => {
-  test("is nowhere unless it is set, whatever key there is", () => {
+describe("the Wyoming bridge", () => {
+  test("is off by default", () => {
     assert.equal(place({}, { ANTIPHON_WYOMING_KEY: "ant_a" }), null);
   });
 
-  test("is an address and a port, with a key from a file or the environment, which wins", () => {
+  test("has an address and port, and a key from the environment or a file", () => {
     const wyomingKeyFile = join(temporaryFolder(), "key");
     writeFileSync(wyomingKeyFile, "ant_file\n");
     const wyoming = "127.0.0.1:10200";
@@ -36,7 +36,7 @@ describe("where the Wyoming bridge listens", () => {
     });
   });
 
-  test("is refused where it is none", () => {
+  test("is refused with an invalid address", () => {
     for (const wyoming of ["10200", "localhost", "::1:10200", "tcp://127.0.0.1:10200", "a:b"]) {
       assert.throws(() => loadSettings({ flags: { wyoming } }), {
         message: /--wyoming .* takes an address and a port, as in 127.0.0.1:10200/,

@@ -5,7 +5,7 @@ import { LEAVES } from "../../src/settings/leaves.ts";
 import { startTestServer } from "../api/http/start.ts";
 import { createToneModel } from "../core/tone-model.ts";
 
-it("a server with as many workers as may be asked for starts without a setting for its memory", async () => {
+it("a server with the maximum of workers starts without a memory setting", async () => {
   const threads = LEAVES.find(({ name }) => name === "workers")?.schema.maximum ?? assert.fail();
   const voice = embeddedVoice({ threads });
   const asLarge = { ...voice, load: () => createToneModel() };

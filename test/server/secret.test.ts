@@ -11,7 +11,7 @@ const WRITER = { variable: "ANTIPHON_WRITER_API_KEY", setting: "writer.apiKeyFil
 const folder = mkdtempSync(join(tmpdir(), "antiphon-api-key-"));
 after(() => rmSync(folder, { recursive: true }));
 
-test("the key comes from the environment, else from the file, else there is none", () => {
+test("a key comes from the environment, else from the file", () => {
   const file = holding("sk-file\n");
   assert.equal(readSecret({ ...WRITER, env: { ANTIPHON_WRITER_API_KEY: "sk-env" }, file }), "sk-env");
   assert.equal(readSecret({ ...WRITER, env: {}, file }), "sk-file");
@@ -22,7 +22,7 @@ test("the key comes from the environment, else from the file, else there is none
   assert.equal(readSecret({ ...WRITER, env: {} }), null);
 });
 
-test("a file that is missing or unreadable, or holds no key or more than one, is named and not quoted", () => {
+test("a missing or invalid file is named, not quoted", () => {
   for (const [file, says] of [
     [join(folder, "none"), /does not exist/],
     [folder, /cannot be read: EISDIR/],
@@ -51,7 +51,7 @@ test("a file that is missing or unreadable, or holds no key or more than one, is
   );
 });
 
-test("whose key it is decides where it is looked for and what a message names", () => {
+test("the owner decides the variable and the message", () => {
   const ours = { variable: "ANTIPHON_RECOGNISER_API_KEY", setting: "recogniser.apiKeyFile" };
   const env = { ANTIPHON_WRITER_API_KEY: "sk-writer" };
   assert.equal(readSecret({ ...ours, env }), null);
@@ -65,7 +65,7 @@ test("whose key it is decides where it is looked for and what a message names", 
   );
 });
 
-test("Twilio's auth tokens are separated by commas, and none of them is empty", () => {
+test("Twilio's auth tokens are separated by commas, none empty", () => {
   const settings = loadSettings({ env: { ANTIPHON_TWILIO_AUTH_TOKEN_FILE: holding("aa,bb\n") } });
   assert.deepEqual(twilioAuthTokens(settings, {}), ["aa", "bb"]);
   assert.deepEqual(twilioAuthTokens(settings, { ANTIPHON_TWILIO_AUTH_TOKEN: "cc" }), ["cc"]);

@@ -22,12 +22,12 @@ function chosen(env: Record<string, string>, file: object = {}): [kind: string, 
   return [storeKind(settings, url), url];
 }
 
-describe("where keys and usage are", () => {
-  it("is the data directory where nothing is said", () => {
+describe("the store of keys and usage", () => {
+  it("is the data directory by default", () => {
     assert.deepEqual(chosen({}), ["libsql", null]);
   });
 
-  it("is the database whose address is given, by the environment before the file", () => {
+  it("is the database of the address, from the environment before the file", () => {
     writeFileSync(join(folder, "url"), `${URL}\n`);
     assert.deepEqual(chosen({ ANTIPHON_STORE_URL: URL }), ["postgres", URL]);
     assert.deepEqual(chosen({ ANTIPHON_STORE_URL_FILE: join(folder, "url") }), ["postgres", URL]);
@@ -44,7 +44,7 @@ describe("where keys and usage are", () => {
     assert.deepEqual(chosen({ ANTIPHON_STORE_URL: "" }), ["libsql", null], "an empty variable gives none");
   });
 
-  it("is what the settings say, whatever address is given", () => {
+  it("is what the settings say, whatever the address", () => {
     const libsql = { ANTIPHON_STORE_KIND: "libsql" };
     assert.deepEqual(chosen({ ...libsql, ANTIPHON_STORE_URL: URL }), ["libsql", null]);
     assert.deepEqual(chosen({ ...libsql, ANTIPHON_STORE_URL_FILE: join(folder, "none") }), ["libsql", null]);
@@ -55,7 +55,7 @@ describe("where keys and usage are", () => {
     );
   });
 
-  it("is refused, without a word of it, where its file is missing or holds something else", () => {
+  it("is refused without a word of it for an invalid file", () => {
     writeFileSync(join(folder, "two"), `${URL}\n${URL}\n`);
     for (const [name, says] of [
       ["none", /^store\.urlFile \(.*none\) does not exist$/],
@@ -68,7 +68,7 @@ describe("where keys and usage are", () => {
     }
   });
 
-  it("takes a schema by a plain name alone", () => {
+  it("takes only a plain schema name", () => {
     for (const schema of ["Antiphon", 'a"b', "a.b", "", "1a", "a".repeat(64)]) {
       assert.throws(() => chosen({}, { store: { schema } }), /store\.schema .* small letters/, schema);
     }

@@ -33,7 +33,7 @@ function refusal(sources: SettingSources): SettingsError {
 }
 
 describe("settings", () => {
-  it("quotes no user or password of an address that it refuses", () => {
+  it("quotes no user or password of a refused address", () => {
     const urls = ["htp://ann:guess/ed@speech.example/v1"];
     const checkpoints = { kokoro: { remote: { ...KOKORO.remote, urls } } };
     for (const sources of [
@@ -48,7 +48,7 @@ describe("settings", () => {
     assert.match(refusal({ flags: { port: urls[0] } }).message, /"htp:\/\/…@speech\.example\/v1"/);
   });
 
-  it("has a complete, frozen set of defaults when nothing is given", () => {
+  it("has frozen defaults", () => {
     const settings = loadSettings();
     assert.equal(settings.host, "127.0.0.1");
     assert.equal(settings.port, 8080);
@@ -59,7 +59,7 @@ describe("settings", () => {
     assert.ok(Object.isFrozen(settings) && Object.isFrozen(settings.metrics));
   });
 
-  it("lets flags win over the environment, and the environment over the file", () => {
+  it("prefers flags to the environment, and that to the file", () => {
     const configFile = fileHolding('{"port": 1, "host": "file", "queueDepth": 3, "metrics": {"port": 9}}');
     const env = { ANTIPHON_PORT: "2", ANTIPHON_HOST: "environment" };
     const settings = loadSettings({ flags: { port: "3", host: undefined }, env, configFile });
@@ -69,7 +69,7 @@ describe("settings", () => {
     assert.equal(settings.metrics.port, 9);
   });
 
-  it("takes a relative data folder from where it was named", () => {
+  it("resolves a relative data folder against its source", () => {
     const configFile = fileHolding('{"dataDir": "data"}');
     assert.equal(loadSettings({ configFile }).dataDir, join(folder, "data"));
     assert.equal(loadSettings({ env: { ANTIPHON_DATA_DIR: "data" } }).dataDir, resolve("data"));
@@ -136,7 +136,7 @@ describe("settings", () => {
     idleTimeoutMs: 10_000,
   };
 
-  it("takes things by their names, from the file or as JSON, and fills in what was left out", () => {
+  it("takes maps from the file or as JSON, and fills in defaults", () => {
     const models = { "svc-beta-v0.3": { checkpoint: "kokoro" } };
     const given = { models, checkpoints: { kokoro: KOKORO } };
     const fromFile = loadSettings({ configFile: fileHolding(JSON.stringify(given)) });
@@ -154,7 +154,7 @@ describe("settings", () => {
     assert.deepEqual(loadSettings().checkpoints, {});
   });
 
-  it("fills in what is left out of a checkpoint that is here, and takes its paths from the file's own folder", () => {
+  it("fills in defaults of a local checkpoint, with paths from the file's folder", () => {
     const voices = { "0": { clip: "me.wav", text: "It is me." }, "1": { preset: "ryan" } };
     const checkpoints = { own: { path: "csm", voices }, "csm-1b": {} };
     const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
@@ -171,7 +171,7 @@ describe("settings", () => {
     assert.deepEqual(settings.checkpoints, { own, "csm-1b": defaults });
   });
 
-  it("takes a checkpoint's relative key file from the file's own folder", () => {
+  it("resolves a checkpoint's key file against the file's folder", () => {
     const checkpoints = { kokoro: { remote: { ...KOKORO.remote, keyFile: "kokoro.key" } } };
     const settings = loadSettings({ configFile: fileHolding(JSON.stringify({ checkpoints })) });
     assert.equal(settings.checkpoints.kokoro?.remote?.keyFile, join(folder, "kokoro.key"));
@@ -349,7 +349,7 @@ describe("settings", () => {
     });
   }
 
-  it("reads back exactly the whole number that a variable spells, or refuses it", () => {
+  it("reads exact whole numbers from a variable, or refuses it", () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer().map(String), fc.string()), (text) => {
         const inRange = /^-?\d+$/.test(text) && Number(text) >= 0 && Number(text) <= 65_535;

@@ -12,8 +12,8 @@ function warningsWith(env: Readonly<Record<string, string>>): string[] {
   return warnings;
 }
 
-describe("variables that are no settings", () => {
-  it("may name a key for clients and examples, of which nothing is said", () => {
+describe("a variable that is no setting", () => {
+  it("may hold a key for clients", () => {
     assert.deepEqual(warningsWith({ ANTIPHON_KEY: "ant_1", ANTIPHON_DEBUG: "1" }), []);
   });
 
@@ -25,7 +25,7 @@ describe("variables that are no settings", () => {
     });
   }
 
-  it("are passed over with one warning, which names them all and shows nothing that they hold", () => {
+  it("is ignored with one warning that names all and shows no value", () => {
     const [warning, ...more] = warningsWith(SERVICE_LINKS);
     assert.deepEqual(more, []);
     assert.match(warning ?? "", /^[A-Z][^\n]*\.$/, "one plain sentence");
@@ -35,11 +35,11 @@ describe("variables that are no settings", () => {
     }
   });
 
-  it("are passed over by whoever does not listen to warnings", () => {
+  it("is ignored without a warning callback", () => {
     assert.deepEqual(loadSettings({ env: SERVICE_LINKS }), loadSettings());
   });
 
-  it("leave the setting that they look like to the file, the flags and the defaults", () => {
+  it("leaves its setting to the file, the flags and the defaults", () => {
     const env = { ANTIPHON_PORT: "tcp://10.0.0.1:8080", ANTIPHON_METRICS_PORT: "9100" };
     const { port, metrics } = loadSettings({ env, flags: { port: "81" } });
     assert.deepEqual([port, metrics.port], [81, 9100]);

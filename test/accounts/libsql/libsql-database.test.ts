@@ -35,7 +35,7 @@ function firstVersion(): { path: string; database: Database.Database } {
 }
 
 describe("openDatabase", () => {
-  it("writes so that what is committed survives a loss of power", () => {
+  it("uses settings that survive a power loss", () => {
     const database = openDatabase(join(temporaryFolder(), "antiphon.db"));
     assert.deepEqual(database.pragma("synchronous"), [{ synchronous: 2 }], "FULL");
     assert.deepEqual(database.pragma("journal_mode"), [{ journal_mode: "wal" }]);
@@ -43,7 +43,7 @@ describe("openDatabase", () => {
     database.close();
   });
 
-  it("brings a database of the first version to the newest one, with its totals as they were", () => {
+  it("migrates the first version to the newest, with its totals", () => {
     const { path, database: old } = firstVersion();
     // A server of the first version is still running beside it.
     const insert = old.prepare(
@@ -60,7 +60,7 @@ describe("openDatabase", () => {
     database.close();
   });
 
-  it("is readable by its owner alone, whatever the folder, the umask, and what was there", {
+  it("creates files that only the owner can read", {
     skip: WINDOWS,
   }, () => {
     const modesOf = (path: string) =>
@@ -80,7 +80,7 @@ describe("openDatabase", () => {
     }
   });
 
-  it("has a reading side that sees what is committed at once, and writes nothing", () => {
+  it("opens a read-only connection that sees every commit", () => {
     const path = join(temporaryFolder(), "antiphon.db");
     const writing = openDatabase(path);
     const reading = openForReading(path, 0);
@@ -97,7 +97,7 @@ describe("openDatabase", () => {
     writing.close();
   });
 
-  it("tries again while another makes the same database, as SQLite does not wait for that by itself", () => {
+  it("retries while another process creates the database", () => {
     const { path, holder } = heldDatabase();
     let pauses = 0;
     const pause = () => {
@@ -110,7 +110,7 @@ describe("openDatabase", () => {
     holder.close();
   });
 
-  it("says that another process holds the database, once its patience is over", () => {
+  it("reports that another process holds the database", () => {
     const { path, holder } = heldDatabase();
     const pause = () => assert.fail("it tried again");
     assert.throws(

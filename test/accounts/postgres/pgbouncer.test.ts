@@ -28,7 +28,7 @@ const PGBOUNCER = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
 
 const NO_PGBOUNCER = PGBOUNCER === undefined ? "pgbouncer is not installed: apt-get install pgbouncer" : null;
 
-describe("behind pgbouncer in transaction mode", needsPostgres(NO_PGBOUNCER), async () => {
+describe("servers behind pgbouncer in transaction mode", needsPostgres(NO_PGBOUNCER), async () => {
   const server = await startPostgres();
   const folder = folderOfItsUser();
   const port = await freePort();
@@ -70,7 +70,7 @@ default_pool_size = 4
 
   storeConformance("postgres behind pgbouncer", async () => openPostgres(await emptyDatabase()));
 
-  it("sixteen servers that begin together make the tables once, and one first key", async () => {
+  it("create the tables and the first key once when sixteen start together", async () => {
     const url = await emptyDatabase();
     await withStores(
       Array.from({ length: 16 }, () => openPostgres(url)),
@@ -84,7 +84,7 @@ default_pool_size = 4
     );
   });
 
-  it("nothing is lost, repeated or refused when it is killed and started again under load", async () => {
+  it("lose, repeat and refuse nothing when it restarts under load", async () => {
     const url = await emptyDatabase();
     await withStores([openPostgres(url), openPostgres(url)], async (...stores) => {
       await makeKeys(stores[0]!, ["key_a", "key_b"]);

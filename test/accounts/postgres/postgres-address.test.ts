@@ -8,8 +8,8 @@ import { temporaryFolder } from "../folders.ts";
 
 const PLAIN = { host: "db.example", port: 5432, database: "antiphon" };
 
-describe("the address of a database", () => {
-  it("names user, password, host, port and database, with what is special escaped", () => {
+describe("a database address", () => {
+  it("has user, password, host, port and database, unescaped", () => {
     const { client, place } = storeAddress("postgres://ann:p%40ss%2Fw%C3%B6rd@db.example:6432/my%20data");
     const { user, password, host, port, database } = client;
     assert.deepEqual(
@@ -19,13 +19,13 @@ describe("the address of a database", () => {
     assert.equal(place, "the database my data on db.example:6432");
   });
 
-  it("may leave out user, password and port, and say postgresql", () => {
+  it("may omit user, password and port", () => {
     const { client } = storeAddress("postgresql://db.example/antiphon");
     assert.deepEqual({ host: client.host, port: client.port, database: client.database }, PLAIN);
     assert.deepEqual([client.user, client.password, client.ssl], [undefined, undefined, false]);
   });
 
-  it("may lead to an IPv6 address, or to a socket in a folder", () => {
+  it("may name an IPv6 address or a socket folder", () => {
     const six = storeAddress("postgres://[::1]:5433/antiphon");
     assert.deepEqual([six.client.host, six.place], ["::1", "the database antiphon on [::1]:5433"]);
     for (const text of [
@@ -38,7 +38,7 @@ describe("the address of a database", () => {
     }
   });
 
-  it("has TLS verified wherever it asks for TLS, unless it says not to", () => {
+  it("verifies TLS if it asks for TLS, unless it says otherwise", () => {
     const tlsOf = (query: string) => storeAddress(`postgres://db.example/antiphon${query}`).client.ssl;
     for (const mode of ["require", "verify-ca", "verify-full"]) {
       assert.deepEqual(tlsOf(`?sslmode=${mode}`), { rejectUnauthorized: true }, mode);
@@ -50,7 +50,7 @@ describe("the address of a database", () => {
     assert.deepEqual(tlsOf(`?sslrootcert=${authority}`), { ca: "the authority", rejectUnauthorized: true });
   });
 
-  it("is refused with what is wrong and what to write instead, and nothing that may be secret", () => {
+  it("is refused with the problem and the remedy, without secrets", () => {
     const cases: [text: string, says: RegExp][] = [
       ["mysql://ann:guess@db.example/x", /is not a PostgreSQL address: write postgres:\/\/USER/],
       ["host=db.example password=guess", /is not a PostgreSQL address/],

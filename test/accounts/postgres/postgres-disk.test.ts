@@ -39,8 +39,8 @@ async function smallDisk(folder: string, megabytes: number) {
   };
 }
 
-describe("a database whose disk is full", { skip: needsPostgres().skip || WITHOUT_MOUNT }, () => {
-  it("counts nothing that it refuses, and is well when there is room again, without a restart", async () => {
+describe("a database with a full disk", { skip: needsPostgres().skip || WITHOUT_MOUNT }, () => {
+  it("counts nothing that it refuses, and recovers without a restart", async () => {
     const folder = folderOfItsUser();
     const log = join(folderOfItsUser(), "wal");
     const { runAs, seen } = await smallDisk(folder, 80);

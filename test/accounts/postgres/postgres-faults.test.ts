@@ -59,7 +59,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     }
   }
 
-  it("that is killed three times loses and repeats nothing, and refuses nobody", async () => {
+  it("loses, repeats and refuses nothing when killed three times", async () => {
     const url = await server.url();
     await loaded([url, url], async (load) => {
       for (let kills = 0; kills < 3; kills++) {
@@ -72,7 +72,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     });
   });
 
-  it("that is stopped and started by its operator is waited for", async () => {
+  it("is waited for while its operator restarts it", async () => {
     const url = await server.url();
     const told: string[] = [];
     const watch = {
@@ -98,7 +98,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     assert.equal(told.length, 4, "each server says each once");
   });
 
-  it("that hangs: keys are refused in time, usage waits, and all is well when it goes on", async () => {
+  it("recovers from a hang: keys are refused in time, usage waits", async () => {
     const url = await server.url();
     await loaded(
       [url, url],
@@ -124,7 +124,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     );
   });
 
-  it("that is cut off from one of them by the network: the other goes on, and nothing is lost or repeated", () =>
+  it("serves one server while the network cuts off the other", () =>
     withProxy(async (url, proxy) => {
       await loaded(
         [through(proxy, url), url],
@@ -148,7 +148,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       );
     }));
 
-  it("whose answers are cut off after it has committed: each event counts once", () =>
+  it("counts an event once if its answer is lost after the commit", () =>
     withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         await makeKeys(store!, ["key_a"]);
@@ -166,7 +166,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       });
     }));
 
-  it("whose answers are cut off after it has made a key: the key is ours", () =>
+  it("keeps a created key if the answer is lost", () =>
     withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         const isThere = (keyId: string) => async () =>
@@ -185,7 +185,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       });
     }));
 
-  it("whose answer is cut off after it has made the first key: whoever asked for it has it", () =>
+  it("reports a created first key if the answer is lost", () =>
     withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         proxy.cutBefore("COMMIT");
@@ -198,7 +198,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       });
     }));
 
-  it("that forgets connections without a word costs one request its time, and no other", () =>
+  it("costs one request its time when it drops connections silently", () =>
     withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url), { timeoutMs: 1_000 })], async (store) => {
         await makeKeys(store!, ["key_a"]);
@@ -216,7 +216,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       });
     }));
 
-  it("that stays away: usage is refused when its time is over, as something that passes", () =>
+  it("refuses usage after the time limit as transient", () =>
     withProxy(async (url, proxy) => {
       const limits = { timeoutMs: 200, commitTimeoutMs: 500 };
       await withStores([openPostgres(through(proxy, url), limits)], async (store) => {
@@ -229,7 +229,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       await auditedEvents(url);
     }));
 
-  it("that is 100 ms away serves as many: what waits goes together", () =>
+  it("groups waiting work at 100 ms of latency", () =>
     withProxy(async (url, proxy) => {
       await withStores([openPostgres(through(proxy, url))], async (store) => {
         await makeKeys(store!, KEYS);
@@ -247,7 +247,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       });
     }));
 
-  it("loses nobody's usage when a server stops while it waits for it", () =>
+  it("keeps usage if the server stops while a commit waits", () =>
     withProxy(async (url, proxy) => {
       const store = await openPostgres(through(proxy, url));
       await makeKeys(store, ["key_a"]);
@@ -270,7 +270,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     return Number(row?.count);
   };
 
-  it("whose tables somebody else holds: what is given up there waits there no longer", async () => {
+  it("leaves no session waiting for a locked table after a refusal", async () => {
     const url = await server.url();
     await withStores([openPostgres(url, { timeoutMs: 200, commitTimeoutMs: 3_000 })], async (store) => {
       await makeKeys(store!, ["key_a"]);
@@ -295,7 +295,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     });
   });
 
-  it("whose tables are held by a server that was cut off is free again by itself", async () => {
+  it("frees the locks of a server that was cut off", async () => {
     const url = await server.url();
     const proxy = await startProxy(server.port);
     const cutOff = new DatabaseConnections(storeAddress(through(proxy, url)), {
@@ -321,7 +321,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     }
   });
 
-  it("with no connection left for us is waited for, as something that passes", async () => {
+  it("reports a lack of connections as transient", async () => {
     const url = await server.url();
     const role = "crowded";
     await query(

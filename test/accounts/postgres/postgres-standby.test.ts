@@ -11,7 +11,7 @@ import { withLoad } from "./postgres-load.ts";
 import { needsPostgres, query, ROOT, runProgram, startPostgres } from "./postgres-server.ts";
 import { hashOf, makeKeys, openPostgres, withStores } from "./postgres-stores.ts";
 
-describe("a primary and its synchronous standby", needsPostgres(), async () => {
+describe("a primary with a synchronous standby", needsPostgres(), async () => {
   const primary = await startPostgres();
   const source = `host=127.0.0.1 port=${primary.port} user=${ROOT.user} password='${ROOT.password}'`;
   const standby = await startPostgres({
@@ -32,14 +32,14 @@ describe("a primary and its synchronous standby", needsPostgres(), async () => {
     });
   }
 
-  it("a standby alone is no database to begin with: it cannot write, and may not know of a revocation", async () => {
+  it("is required: a standby alone is refused at start", async () => {
     await assert.rejects(
       openPostgres(await standby.url("postgres"), { timeoutMs: 1_000 }),
       (error: StoreError) => error.problem === "unreachable" && /a standby answers/.test(error.message),
     );
   });
 
-  it("a standby that stops holds up usage and nothing else, and nothing is lost when it comes back", async () => {
+  it("delays only usage while the standby is down, and loses nothing", async () => {
     await replicateSynchronously();
     const url = await primary.url();
     await withStores([openPostgres(url, { timeoutMs: 1_000 })], async (store) => {
@@ -68,7 +68,7 @@ describe("a primary and its synchronous standby", needsPostgres(), async () => {
     });
   });
 
-  it("loses nothing that was acknowledged when the primary is killed and the standby takes its place", async () => {
+  it("loses nothing acknowledged when the standby takes over", async () => {
     await replicateSynchronously();
     const direct = await primary.url();
     const proxy = await startProxy(primary.port);

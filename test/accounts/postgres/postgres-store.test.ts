@@ -31,8 +31,8 @@ describe("PostgreSQL", needsPostgres(), async () => {
     return Number((await query<{ deadlocks: string }>(root, text))[0]?.deadlocks);
   }
 
-  describe("several servers on one database", () => {
-    it("see at once what another made, counted and revoked", async () => {
+  describe("with several servers", () => {
+    it("shows keys, usage and revocations to the others at once", async () => {
       const url = await server.url();
       await withStores([openPostgres(url), openPostgres(url)], async (one, other) => {
         for (let round = 0; round < 20; round++) {
@@ -48,7 +48,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("that begin together on an empty one make its tables once, and one first key", async () => {
+    it("creates tables and first key once when they start together", async () => {
       const url = await server.url();
       const all = Array.from({ length: 16 }, () => openPostgres(url));
       await withStores(all, async (...stores) => {
@@ -67,7 +67,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("lose no group to a deadlock, whatever keys are in it", async () => {
+    it("commits groups of any keys without deadlock", async () => {
       const url = await server.url();
       const keyIds = Array.from({ length: 60 }, (_, i) => `key_${i}`);
       await withStores(
@@ -89,7 +89,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       );
     });
 
-    it("count an event once that all of them commit again and again, in whatever order", async () => {
+    it("counts an event once that all of them commit repeatedly", async () => {
       const url = await server.url();
       await withStores(
         Array.from({ length: 4 }, () => openPostgres(url)),
@@ -116,7 +116,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       );
     });
 
-    it("may have clocks that differ: sums are exact, and the newest time is the newest that any has told", async () => {
+    it("sums exactly and keeps the newest time with skewed clocks", async () => {
       const url = await server.url();
       const day = 86_400;
       await withStores([openPostgres(url), openPostgres(url)], async (...stores) => {
@@ -134,8 +134,8 @@ describe("PostgreSQL", needsPostgres(), async () => {
     });
   });
 
-  describe("a commit", () => {
-    it("writes even when its events are counted, so that it is answered when they are durable", async () => {
+  describe("at a commit", () => {
+    it("writes even if its events are counted already, for durability", async () => {
       const url = await server.url();
       await withStores([openPostgres(url)], async (store) => {
         await makeKeys(store!, ["key_a"]);
@@ -150,7 +150,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("takes a large group within its time", async () => {
+    it("takes a group of 20,000 events in time", async () => {
       const url = await server.url();
       await withStores([openPostgres(url)], async (store) => {
         await makeKeys(store!, ["key_a"]);
@@ -160,7 +160,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
     });
   });
 
-  describe("days of events", () => {
+  describe("with daily partitions", () => {
     const DAY_MS = 86_400_000;
     const daysIn = async (url: string) =>
       (
@@ -197,7 +197,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       }
     }
 
-    it("are made ahead, and take what is of that day", async () => {
+    it("creates them ahead, and uses them", async () => {
       await withDays(async (store, url, keep) => {
         assert.deepEqual((await daysIn(url)).sort(), [...dayNames(-1, 3), "rest"]);
         await keep();
@@ -214,7 +214,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("take over what came before they were there, and it is still known", async () => {
+    it("moves earlier events into a new partition", async () => {
       await withDays(async (store, url, keep) => {
         const [, today] = dayNames(-1, 0);
         await query(url, `DROP TABLE antiphon.usage_events_${today}`);
@@ -237,7 +237,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("are dropped when they are older than is asked for, beside commits, and totals stay", async () => {
+    it("drops old partitions during commits, and keeps totals", async () => {
       await withDays(async (store, url, keep) => {
         for (let ago = 0; ago < 7; ago++) {
           const [day] = dayNames(-ago, -ago);
@@ -265,7 +265,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("are kept while somebody reads them for long, and commits go on", async () => {
+    it("keeps a partition during a long read, and commits go on", async () => {
       await withDays(async (store, url, keep) => {
         const reader = new pg.Client(url);
         await reader.connect();
@@ -285,7 +285,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("are compared with the totals when the database is checked", async () => {
+    it("compares events with totals in a check", async () => {
       await withDays(async (store, url) => {
         await store.commit([usage(newEventId(), "key_a"), usage(OF_NO_DAY, "key_a")]);
         await checkSchema(storeAddress(url), DEFAULTS);
@@ -299,7 +299,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
     });
   });
 
-  describe("a connection that the database ends", () => {
+  describe("when the database ends a connection", () => {
     /** Ends all connections of a store but one's own. */
     const cut = (url: string) =>
       query(
@@ -308,7 +308,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
       );
 
-    it("costs nobody anything, whether it was idle or in use", async () => {
+    it("retries, whether it was idle or in use", async () => {
       const url = await server.url();
       const told: string[] = [];
       const onFailure = (message: string) => told.push(message);
@@ -341,7 +341,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
     });
   });
 
-  describe("what it cannot work with is refused, with the remedy and no secret:", () => {
+  describe("refuses, with the remedy and no secret,", () => {
     async function refusal(url: string, problem: string, options = {}): Promise<string> {
       const error: unknown = await openPostgres(url, { timeoutMs: 1_000, ...options }).then(
         async (store) => {
@@ -362,7 +362,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       return parts.href;
     };
 
-    it("a wrong password, and a user that is not there", async () => {
+    it("a wrong password and an unknown user", async () => {
       const url = await server.url();
       const wrong = changed(url, (parts) => {
         parts.password = "guess";
@@ -374,14 +374,14 @@ describe("PostgreSQL", needsPostgres(), async () => {
       assert.match(await refusal(nobody, "unwritable"), /refuses the login .*"nobody"/);
     });
 
-    it("a database that is not there", async () => {
+    it("a missing database", async () => {
       assert.match(
         await refusal(await server.url("none"), "unwritable"),
         /none .* does not exist .*createdb/,
       );
     });
 
-    it("a port where nobody listens, and a name that nobody has", async () => {
+    it("a closed port and an unknown host", async () => {
       const nowhere = changed(await server.url("postgres"), (parts) => {
         parts.port = "1";
       });
@@ -395,12 +395,12 @@ describe("PostgreSQL", needsPostgres(), async () => {
       assert.match(await refusal(nameless, "unreachable"), /nowhere\.invalid:1 cannot be reached/);
     });
 
-    it("a database without TLS, where TLS is asked for", async () => {
+    it("a database without TLS if TLS is required", async () => {
       const url = `${await server.url("postgres")}?sslmode=verify-full`;
       assert.match(await refusal(url, "unwritable"), /has no TLS .*sslmode/);
     });
 
-    it("tables of a later version, which stay as they are", async () => {
+    it("tables of a later version, unchanged", async () => {
       const url = await server.url();
       await withStores([openPostgres(url)], async () => {});
       await query(url, "UPDATE antiphon.schema_version SET version = 99");
@@ -408,7 +408,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       assert.deepEqual(await query(url, "SELECT version FROM antiphon.schema_version"), [{ version: 99 }]);
     });
 
-    it("tables of another program under the same names, which stay as they are", async () => {
+    it("tables of another program, unchanged", async () => {
       const url = await server.url();
       await query(url, "CREATE SCHEMA antiphon; CREATE TABLE antiphon.keys (id int)");
       assert.match(await refusal(url, "unwritable"), /tables of another program .*store\.schema/);
@@ -421,7 +421,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       assert.match(await refusal(url, "unwritable", { schema: "theirs" }), /tables of another program/);
     });
 
-    it("tables that are only there in part", async () => {
+    it("an incomplete schema", async () => {
       const url = await server.url();
       await withStores([openPostgres(url)], async () => {});
       await query(url, "DROP TABLE antiphon.usage_totals, antiphon.usage_events");
@@ -433,7 +433,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       });
     });
 
-    it("a role that may do too little", async () => {
+    it("a role without permissions", async () => {
       const url = await server.url();
       await query(url, "DROP ROLE IF EXISTS meek; CREATE ROLE meek LOGIN PASSWORD 'guess'");
       const meek = changed(url, (parts) => {
@@ -448,7 +448,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       await withStores([openPostgres(meek)], async (store) => makeKeys(store!, ["key_a"]));
     });
 
-    it("a database that may only be read, until it may be written again", async () => {
+    it("a read-only database until it is writable", async () => {
       const url = await server.url();
       const database = new URL(url).pathname.slice(1);
       await query(url, `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
@@ -457,7 +457,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       await withStores([openPostgres(url)], async (store) => makeKeys(store!, ["key_a"]));
     });
 
-    it("a database that acknowledges what it could lose", async () => {
+    it("a database with synchronous_commit off", async () => {
       const url = await server.url();
       await query(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
       assert.match(await refusal(url, "unwritable"), /synchronous_commit is off/);

@@ -10,7 +10,7 @@ import { openPostgres, withStores } from "./postgres-stores.ts";
 const NO_OPENSSL =
   spawnSync("openssl", ["version"]).status === 0 ? null : "openssl is not installed: apt-get install openssl";
 
-describe("a PostgreSQL database by TLS", needsPostgres(NO_OPENSSL), async () => {
+describe("a PostgreSQL connection with TLS", needsPostgres(NO_OPENSSL), async () => {
   const { certificate, key } = makeCertificate(folderOfItsUser());
   chmodSync(key, 0o600);
   if (ITS_USER.uid !== undefined)
@@ -23,7 +23,7 @@ describe("a PostgreSQL database by TLS", needsPostgres(NO_OPENSSL), async () => 
     return (await query<{ ssl: boolean }>(url, `SELECT ssl ${of}`)).map(({ ssl }) => ssl);
   };
 
-  it("is encrypted and verified by whichever mode asks for it, by address and by name", async () => {
+  it("is encrypted and verified in every mode that asks for it", async () => {
     for (const mode of ["require", "verify-ca", "verify-full"]) {
       const url = await server.url();
       for (const named of [url, url.replace("127.0.0.1", "localhost")]) {
@@ -38,7 +38,7 @@ describe("a PostgreSQL database by TLS", needsPostgres(NO_OPENSSL), async () => 
     }
   });
 
-  it("is refused where its authority is not trusted, or its certificate is another's, and nothing is sent to it", async () => {
+  it("fails for an untrusted authority or another host, and sends nothing", async () => {
     const url = await server.url();
     const isUntrusted = (error: StoreError) => {
       assert.equal(error.problem, "unwritable");
@@ -49,7 +49,7 @@ describe("a PostgreSQL database by TLS", needsPostgres(NO_OPENSSL), async () => 
     await assert.rejects(openPostgres(`${another}?sslmode=require&sslrootcert=${certificate}`), isUntrusted);
   });
 
-  it("is encrypted and not verified where that is said, and plain where nothing is", async () => {
+  it("is unverified or plain if the address says so", async () => {
     const url = await server.url();
     for (const [asked, expected] of [
       ["?sslmode=no-verify", true],

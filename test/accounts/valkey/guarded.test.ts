@@ -43,7 +43,7 @@ async function guarded(first: Answer, options: Partial<GuardOptions> = {}) {
 }
 
 describe("guarded buckets", () => {
-  it("tell what the shared ones say", async () => {
+  it("return what the shared buckets return", async () => {
     const { buckets, told } = await guarded(says(2));
     assert.deepEqual(await buckets.take("key_a", TERMS), {
       limit: 60,
@@ -56,7 +56,7 @@ describe("guarded buckets", () => {
     assert.deepEqual(told, []);
   });
 
-  it("go on from what was last heard when the shared ones fail, with the same terms", async () => {
+  it("continue from the last known state when the shared buckets fail", async () => {
     const world = await guarded(says(1));
     await world.buckets.take("key_a", TERMS);
     world.answer = fails;
@@ -72,7 +72,7 @@ describe("guarded buckets", () => {
     assert.equal((await world.buckets.take("key_a", TERMS)).remaining, 2, "and what is shared counts again");
   });
 
-  it("answer in time when the shared ones do not, and pay no heed to what comes later", async () => {
+  it("answer in time if the shared ones do not, and ignore late answers", async () => {
     let answerLate = (_reading: SharedReading) => {};
     const world = await guarded(
       () =>
@@ -86,7 +86,7 @@ describe("guarded buckets", () => {
     assert.equal(world.buckets.recall("key_a", TERMS).remaining, 2);
   });
 
-  it("ask nobody for a second after three failures in a row, then one at a time, until one is answered", async () => {
+  it("pause for a second after three failures, then probe one at a time", async () => {
     const world = await guarded(fails);
     const { buckets, clock, told } = world;
     const take = (count: number) =>
@@ -115,7 +115,7 @@ describe("guarded buckets", () => {
     assert.equal(told.filter((each) => each === "alone").length, 3 + 2 + 5 + 5 + 5);
   });
 
-  it("do not take a failure now and then for an outage", async () => {
+  it("do not take an occasional failure for an outage", async () => {
     const world = await guarded(fails);
     for (let i = 0; i < 9; i++) {
       world.answer = i % 3 === 2 ? says(1) : fails;
@@ -125,7 +125,7 @@ describe("guarded buckets", () => {
     assert.deepEqual(new Set(world.told), new Set(["alone"]));
   });
 
-  it("take no look for a sign that tokens can be taken again, but for one that they cannot", async () => {
+  it("resume takes only after a successful take, not a peek", async () => {
     const world = await guarded(fails);
     const { buckets, clock } = world;
     for (let i = 0; i < 3; i++) {
@@ -143,13 +143,13 @@ describe("guarded buckets", () => {
     assert.equal(world.told.at(-1), "well");
   });
 
-  it("name the place and the wait where there was no answer in time", async () => {
+  it("name the place and the wait if no answer came in time", async () => {
     const { buckets, told } = await guarded(hangs);
     for (let i = 0; i < 3; i++) await buckets.take("key_a", TERMS);
     assert.match(`${told.at(-2)}`, /10\.0\.0\.7:6379.*5 ms/);
   });
 
-  it("hear an answer that came in time although they were kept from looking", async () => {
+  it("use an answer that came in time but was read late", async () => {
     const channel = new MessageChannel();
     const world = await guarded(
       () =>
@@ -167,7 +167,7 @@ describe("guarded buckets", () => {
     channel.port1.close();
   });
 
-  it("begin without the shared ones where these cannot be reached, and say so", async () => {
+  it("start if the shared ones are unreachable, and report it", async () => {
     const told: string[] = [];
     const away = () => Promise.reject(new BucketsError("It is away."));
     const buckets = await GuardedBuckets.open(

@@ -5,8 +5,8 @@ import { parseValkeyAddress } from "../../../src/accounts/valkey/valkey-address.
 import { asBucketsError } from "../../../src/accounts/valkey/valkey-errors.ts";
 import { SettingsError } from "../../../src/settings/settings-error.ts";
 
-describe("the address of a Valkey server", () => {
-  it("names host, port, TLS, user, password and database, most of which may be left out", () => {
+describe("a Valkey address", () => {
+  it("has host, port, TLS, user, password and database, mostly optional", () => {
     const plain = { host: "h", port: 6379, isTls: false, user: null, password: null, database: 0 };
     for (const [text, differs] of [
       ["redis://h", {}],
@@ -21,7 +21,7 @@ describe("the address of a Valkey server", () => {
     }
   });
 
-  it("is refused with what is wrong with it, and not quoted", () => {
+  it("is refused with the problem, without quoting it", () => {
     for (const [text, says] of [
       ["", /not an address/],
       ["hunter2", /not an address/],
@@ -50,7 +50,7 @@ describe("the address of a Valkey server", () => {
   });
 });
 
-describe("what a Valkey server reports", () => {
+describe("a Valkey server's error", () => {
   const spoken = { place: "10.0.0.7:6379", password: "p@ss w" };
 
   it("is one sentence with the place and the remedy", () => {
@@ -78,7 +78,7 @@ describe("what a Valkey server reports", () => {
     }
   });
 
-  it("has the password neither as it is nor as an address holds it, and no lines of its own", () => {
+  it("holds no password, plain or escaped, and no line breaks", () => {
     const { message } = asBucketsError(new Error("ERR 'AUTH' 'p@ss w'\r\nat p%40ss%20w"), spoken);
     assert.ok(message.includes("ERR 'AUTH' '…' at …"), message);
     assert.ok(asBucketsError(new Error("x".repeat(10_000)), spoken).message.length < 500);

@@ -59,8 +59,8 @@ async function bucketsAt(url: string, timeoutMs = 10_000) {
   };
 }
 
-describe("buckets whose Valkey server fails", needsValkey(), () => {
-  it("go on alone when it is killed, and are shared and full again when an empty one takes its place", async () => {
+describe("buckets with a failing Valkey server", needsValkey(), () => {
+  it("go on alone when it is killed, and are shared again afterwards", async () => {
     const server = await serverOf();
     const world = await bucketsAt(server.url);
     assert.equal(await world.take(), 99);
@@ -79,7 +79,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.equal(world.told.at(-1), "well");
   });
 
-  it("answer alone while it hangs, and are shared again when it goes on", async () => {
+  it("answer alone while it hangs, and are shared again", async () => {
     const server = await serverOf();
     const world = await bucketsAt(server.url, 100);
     await world.take();
@@ -95,7 +95,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.ok(left >= 95 && left <= 99, `${left} left`);
   });
 
-  it("give up a connection on which nothing comes any more, and are shared again by another", async () => {
+  it("replace a connection that is silent", async () => {
     const server = await serverOf();
     const way = await wayTo(server.port);
     const world = await bucketsAt(`redis://127.0.0.1:${way.port}`, 100);
@@ -110,7 +110,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     await world.untilShared();
   });
 
-  it("do without one that is not there when they begin, and find it when it comes", async () => {
+  it("start without it, and find it later", async () => {
     const port = await freePort();
     const world = await bucketsAt(`redis://127.0.0.1:${port}`);
     assert.match(`${world.told}`, /ECONNREFUSED/);
@@ -120,7 +120,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.equal(world.told.at(-1), "well");
   });
 
-  it("say that the password is wrong or missing, and never say it", async () => {
+  it("report a wrong or missing password, without it", async () => {
     const server = await startValkey({ flags: ["--requirepass", PASSWORD] });
     closings.push(() => server.stop());
     const right = encodeURIComponent(PASSWORD);
@@ -135,7 +135,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.deepEqual([world.told, world.alone()], [[], 0]);
   });
 
-  it("say what a user lacks who may not do it all", async () => {
+  it("report the permissions that a user lacks", async () => {
     const server = await serverOf();
     const few = "on >pw ~antiphon:b:* +info +eval +evalsha";
     const rest = "+time +get +set";
@@ -150,7 +150,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     await world.untilShared();
   });
 
-  it("never repeat a password that a server repeats", async () => {
+  it("never repeat a password that the server repeats", async () => {
     const port = await listening(
       createServer((socket) => {
         socket.on("error", () => {});
@@ -165,7 +165,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.doesNotMatch(`${world.told}`, /hunter/);
   });
 
-  it("are forgotten one by one where the server's memory is bounded and it may evict", async () => {
+  it("may be evicted one by one", async () => {
     const server = await serverOf();
     const { admin } = server;
     const world = await bucketsAt(server.url);
@@ -183,7 +183,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.equal(world.alone(), 0, "and the server decided over every take");
   });
 
-  it("go on alone where its memory is full and it may not evict, until there is room", async () => {
+  it("go on alone while its memory is full and it may not evict", async () => {
     const server = await serverOf();
     const world = await bucketsAt(server.url);
     assert.equal(await world.take(), 99);
@@ -196,7 +196,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.equal(await world.take(), 98, "what was taken alone is not made up for");
   });
 
-  it("go on alone on a replica, and ask again what the name leads to", async () => {
+  it("go on alone on a replica, and resolve the name again", async () => {
     const server = await serverOf();
     const world = await bucketsAt(server.url);
     await world.take();
@@ -212,7 +212,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.ok(!(await clientIds(server.admin)).includes(before), "by another connection");
   });
 
-  it("say that a server is no Valkey server's, whether it says something else or nothing", async () => {
+  it("report a server that is not Valkey", async () => {
     const web = await bucketsAt(`redis://127.0.0.1:${await listening(createHttpServer())}`);
     assert.equal(await web.take(), 99);
     assert.match(`${web.told}`, /no Valkey server's .*correct ANTIPHON_BUCKETS_URL/);
@@ -227,7 +227,7 @@ describe("buckets whose Valkey server fails", needsValkey(), () => {
     assert.match(`${gone.told}`, /cannot be reached/);
   });
 
-  it("look for it again four times a second at least, however long it has been away", () => {
+  it("reconnect at least four times a second", () => {
     const pauses = Array.from({ length: 1_000 }, (_, attempt) => reconnectPauseMs(attempt + 1));
     assert.ok(pauses.every((ms) => ms > 0 && ms <= 250));
   });

@@ -21,7 +21,7 @@ async function takenOnce(url: string, env: NodeJS.ProcessEnv = {}) {
   return JSON.parse(stdout) as { readonly remaining: number; readonly told: readonly string[] };
 }
 
-describe("buckets on a Valkey server by TLS", needsValkeyAndOpenssl(), () => {
+describe("buckets on a Valkey server with TLS", needsValkeyAndOpenssl(), () => {
   const folder = temporaryFolder();
   let tls: Certificate;
   let server: ValkeyServer;
@@ -31,14 +31,14 @@ describe("buckets on a Valkey server by TLS", needsValkeyAndOpenssl(), () => {
   });
   after(() => server.stop());
 
-  it("are shared where its certificate is trusted, whether by address or by name", async () => {
+  it("are shared if its certificate is trusted, by address or by name", async () => {
     const trusting = { NODE_EXTRA_CA_CERTS: tls.certificate };
     assert.deepEqual(await takenOnce(server.url, trusting), { remaining: 9, told: [] });
     const byName = server.url.replace("127.0.0.1", "localhost").replace("redis", "valkey");
     assert.deepEqual(await takenOnce(byName, trusting), { remaining: 8, told: [] });
   });
 
-  it("are nobody's where it is not, and say what to do", async () => {
+  it("are refused otherwise, with the remedy", async () => {
     const { remaining, told } = await takenOnce(server.url);
     assert.equal(remaining, 9);
     assert.match(`${told}`, /certificate that is not trusted .*NODE_EXTRA_CA_CERTS.*alone/);

@@ -41,7 +41,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     return buckets;
   }
 
-  it("are one for four who take at once: exactly what a bucket holds, and never more", async () => {
+  it("grant four concurrent clients exactly their content", async () => {
     const stopped = takeScript("{4000000000, 0}");
     const clients = await Promise.all([1, 2, 3, 4].map(() => opened("stopped", stopped)));
     const limits = { rpm: 1_000_000, burst: 1_000 };
@@ -51,7 +51,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.equal(takes.filter(({ allowed }) => allowed).length, 1_000);
   });
 
-  it("give four who take at once no more than burst and rate, by the server's own clock", async () => {
+  it("grant at most burst and rate by the server's clock", async () => {
     const clients = await Promise.all([1, 2, 3, 4].map(() => opened("running")));
     const limits = { rpm: 60_000, burst: 100 };
     const beganMs = Date.now();
@@ -65,7 +65,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.ok(granted >= 100 && granted <= 100 + gained, `${granted} of 100 and ${gained}`);
   });
 
-  it("keep one entry a bucket, with its key in braces, and write nothing at a look or a refusal", async () => {
+  it("use one entry per bucket, and write nothing for a peek or refusal", async () => {
     const buckets = await opened("kept");
     const limits = { rpm: 1, burst: 1 };
     assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: PARTS_A_TOKEN });
@@ -80,7 +80,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.equal(await told.get("kept:b:{key_a}"), entry);
   });
 
-  it("leave nothing of a bucket that is full again, and not before it is", async () => {
+  it("delete a bucket that is full again", async () => {
     const buckets = await opened("gone");
     const limits = { rpm: 120, burst: 2 };
     await buckets.take("key_a", limits);
@@ -95,7 +95,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: 2 * PARTS_A_TOKEN });
   });
 
-  it("keep a bucket whose clock went back until that has caught up", async () => {
+  it("keep a bucket until its clock has caught up", async () => {
     const nowS = Math.floor(Date.now() / 1_000);
     const limits = { rpm: 60, burst: 2 };
     const [ahead, behind] = await Promise.all([
@@ -108,7 +108,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.deepEqual(await behind.take("key_a", limits), { allowed: false, parts: 0 });
   });
 
-  it("are another fleet's with another prefix", async () => {
+  it("are separate with another prefix", async () => {
     const [ours, theirs] = await Promise.all([opened("ours"), opened("theirs")]);
     const limits = { rpm: 1, burst: 1 };
     assert.equal((await ours.take("key_a", limits)).allowed, true);
@@ -116,7 +116,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     assert.equal((await ours.take("key_a", limits)).allowed, false);
   });
 
-  it("go on when the server has forgotten its scripts", async () => {
+  it("survive the loss of the server's scripts", async () => {
     const buckets = await opened("flushed");
     const limits = { rpm: 1, burst: 3 };
     await buckets.take("key_a", limits);
@@ -128,7 +128,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     );
   });
 
-  it("are refused where something else has their name", async () => {
+  it("are refused if their name holds another type", async () => {
     const buckets = await opened("other");
     await told.set("other:b:{key_text}", "a text");
     await told.rpush("other:b:{key_list}", "a list");

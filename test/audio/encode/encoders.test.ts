@@ -119,7 +119,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
       });
     }
 
-    test("sounds as what went in", async () => {
+    test("sounds like its input", async () => {
       const pcm = sound(60_000);
       const { samples, rateHz } = await decode(encoding, await fileOf(encoding, pcm));
       const wanted = Float32Array.from(
@@ -138,13 +138,13 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
       }
     });
 
-    test("takes as many bytes a second as it should", async () => {
+    test("has its nominal bit rate", async () => {
       const [least, most] = promised.bytesASecond;
       const bytes = (await fileOf(encoding, sound(72_000))).length / 3;
       assert.ok(bytes >= least && bytes <= most, `${bytes}`);
     });
 
-    test("has the same bytes whatever the pieces, and after other files", async () => {
+    test("has the same bytes whatever the chunks, and after other files", async () => {
       const pcm = sound(9_000);
       const whole = await fileOf(encoding, pcm);
       await fc.assert(
@@ -165,7 +165,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
       assert.ok(heard >= pcm.length - promised.lag, `${pcm.length - heard} samples are held back`);
     });
 
-    test("is not changed by others that are made meanwhile, or given up", async () => {
+    test("is independent of other encoders", async () => {
       const pcm = sound(12_000);
       const alone = await fileOf(encoding, pcm);
       const one = await openEncoder(encoding, 7);
@@ -183,7 +183,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
       assert.ok(Buffer.concat(made).equals(alone));
     });
 
-    test("has a head that can be finished in place", async () => {
+    test("has a header that can be finished in place", async () => {
       const pcm = sound(5_000);
       const encoder = await openEncoder(encoding);
       const file = Buffer.concat([encoder.head(), encoder.push(pcm), encoder.end()]);
@@ -201,7 +201,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
   });
 }
 
-test("FLAC keeps every sample of any sound, and no frame is larger than its samples", async () => {
+test("FLAC is lossless, and no frame is larger than its samples", async () => {
   const noise = fc.int16Array({ minLength: 1, maxLength: 2_500 });
   const steps = fc
     .array(fc.tuple(fc.integer({ min: -32_768, max: 32_767 }), fc.integer({ min: 1, max: 900 })), {
@@ -224,7 +224,7 @@ test("FLAC keeps every sample of any sound, and no frame is larger than its samp
   );
 });
 
-test("a stream of Opus has the serial number that it is given, and tells its length to the sample", async () => {
+test("Opus has the given serial number and its exact length", async () => {
   for (const length of [1, 480, 700, 1_764, 1_765, FRAME_SAMPLES, 50_001]) {
     const file = await fileOf("opus", sound(length));
     assert.equal(file.readUInt32LE(14), 7);
@@ -234,7 +234,7 @@ test("a stream of Opus has the serial number that it is given, and tells its len
   }
 });
 
-test("samples at a lower rate have nothing of what that rate cannot hold, and the rest as it was", async () => {
+test("resampled input has no aliasing, and the rest is unchanged", async () => {
   const tone = (frequencyHz: number) =>
     Int16Array.from({ length: 24_000 }, (_, at) =>
       Math.round(10_000 * Math.sin((2 * Math.PI * frequencyHz * at) / 24_000)),

@@ -50,7 +50,7 @@ for (const kind of SEGMENTED) {
   const pcm = given.flatMap((each) => [...each]);
 
   describe(`a file of ${kind} in segments`, () => {
-    it("sounds as what went in, and is as long, to a decoder of others", async () => {
+    it("sounds like its input, and is as long", async () => {
       const { samples } = await decode(kind, whole(kind, await bytesOf(kind, given), pcm.length));
       assert.equal(samples.length, pcm.length);
       const noise = pcm.reduce((sum, sample, at) => sum + (sample / 32_768 - samples[at]!) ** 2, 0);
@@ -81,7 +81,7 @@ for (const kind of SEGMENTED) {
       );
     });
 
-    it("tells a length that it does not know yet as unknown, and its chapters without moving the sound", async () => {
+    it("marks an unknown length, and gets chapters without moving the sound", async () => {
       const parts = await bytesOf(kind, given);
       const file = segmentedFile(kind, 7);
       assert.equal(file.finishedHead(pcm.length, 10_000, []).length, file.head().length);

@@ -21,7 +21,7 @@ function readOgg(file: Uint8Array) {
 
 const packets = fc.array(fc.uint8Array({ maxLength: 700 }), { minLength: 1, maxLength: 12 });
 
-test("Ogg gives the packets that went in, however they are cut into pages", () => {
+test("Ogg returns its packets, however they are paged", () => {
   fc.assert(
     fc.property(packets, fc.integer({ min: 1, max: 255 }), (given, piecesPerPage) => {
       const all = [HEAD, ...given];
@@ -33,13 +33,13 @@ test("Ogg gives the packets that went in, however they are cut into pages", () =
   );
 });
 
-test("Ogg's checksum is the one that encoders write", () => {
+test("Ogg's checksum is the encoders'", () => {
   for (const page of pagesOf(goldenRecording("stereo.ogg"))) {
     assert.equal(oggChecksum(page), page.readUInt32LE(22));
   }
 });
 
-test("Ogg passes over other streams, and refuses a second recording, another codec, and what is cut off", () => {
+test("Ogg skips other streams, and refuses a second recording and a truncation", () => {
   const other = ogg([Buffer.from("fishead\0"), new Uint8Array(300)], 3, 9);
   const both = Buffer.concat([other, ogg([HEAD, new Uint8Array(9), new Uint8Array(9)], 1)]);
   assert.equal(readOgg(both).packets.length, 2);
@@ -67,7 +67,7 @@ test("Ogg passes over other streams, and refuses a second recording, another cod
   }
 });
 
-test("Ogg without a mark of its end is whole, as recorders leave it that are stopped", () => {
+test("Ogg without an end mark is whole", () => {
   const pages = pagesOf(goldenRecording("mono.ogg"));
   const whole = readOgg(Buffer.concat(pages));
   const last = pages.at(-1)!;
@@ -76,7 +76,7 @@ test("Ogg without a mark of its end is whole, as recorders leave it that are sto
   assert.deepEqual(readOgg(Buffer.concat([...pages.slice(0, -1), signed(last)])), whole);
 });
 
-test("Ogg of which a page is missing, twice there, elsewhere or damaged is refused by what is wrong", () => {
+test("Ogg with a missing, repeated, moved or damaged page is refused", () => {
   const pages = oggPages([HEAD, ...Array.from({ length: 9 }, (_, at) => new Uint8Array(60).fill(at))], 1);
   assert.equal(readOgg(Buffer.concat(pages)).packets.length, 9);
   const without = (from: number, count: number) => Buffer.concat(pages.toSpliced(from, count));
@@ -97,7 +97,7 @@ test("Ogg of which a page is missing, twice there, elsewhere or damaged is refus
   );
 });
 
-test("Ogg whose pages do not agree on where a packet ends is refused", () => {
+test("Ogg with pages that disagree on a packet is refused", () => {
   const pages = oggPages([HEAD, new Uint8Array(600), new Uint8Array(9)], 1);
   const flags = pages.map((page) => page[5]!);
   assert.deepEqual(flags, [2, 0, 1, 1, 0]);
@@ -109,7 +109,7 @@ test("Ogg whose pages do not agree on where a packet ends is refused", () => {
   }
 });
 
-test("WebM gives the packets of its audio track, with every kind of lacing, block and size", () => {
+test("WebM returns the packets of its audio track, with every lacing", () => {
   const video = track(1, 1, "V_VP8");
   const audio = track(2, 2, "A_OPUS\0");
   const videoBlock = element([0xa3], Buffer.of(0x81, 0, 0, 0, 1, 2, 3));
@@ -134,7 +134,7 @@ test("WebM gives the packets of its audio track, with every kind of lacing, bloc
   );
 });
 
-test("WebM without a track of Opus is refused by what it has", () => {
+test("WebM without an Opus track is refused", () => {
   const refused: [Buffer[], RegExp][] = [
     [[], /it is WebM without an audio track/],
     [[track(1, 1, "V_VP8")], /it is WebM without an audio track/],
@@ -149,7 +149,7 @@ test("WebM without a track of Opus is refused by what it has", () => {
   }
 });
 
-test("whatever is in a file, reading it ends, and says what is wrong in one way", () => {
+test("reading any file ends, and gives one reason", () => {
   const files = [goldenRecording("mono.ogg"), goldenRecording("mono.webm")];
   fc.assert(
     fc.property(
@@ -171,7 +171,7 @@ test("whatever is in a file, reading it ends, and says what is wrong in one way"
   );
 });
 
-test("a head of Opus says its channels, or is refused", () => {
+test("an Opus header has its channels, or is refused", () => {
   const surround = Uint8Array.of(...HEAD.subarray(0, 9), 3, ...HEAD.subarray(10, 18), 1, 2, 1, 0, 2, 1);
   assert.deepEqual(readOpusHead(surround), {
     channels: 3,
@@ -192,7 +192,7 @@ test("a head of Opus says its channels, or is refused", () => {
   }
 });
 
-test("a head of Opus with more streams than anybody records is refused", () => {
+test("an Opus header with too many streams is refused", () => {
   const head = (streams: number, coupled: number) =>
     Uint8Array.of(...HEAD.subarray(0, 9), 2, ...HEAD.subarray(10, 18), 1, streams, coupled, 0, 1);
   assert.equal(readOpusHead(head(4, 4)).streams, 4);
@@ -204,7 +204,7 @@ test("a head of Opus with more streams than anybody records is refused", () => {
   }
 });
 
-test("Opus is as loud as its head says", async () => {
+test("Opus has the gain of its header", async () => {
   const pages = pagesOf(goldenRecording("mono.ogg"));
   const { samples } = await decoded(Buffer.concat(pages), 10);
   // In 256ths of a decibel, behind the page's head of 28 bytes.

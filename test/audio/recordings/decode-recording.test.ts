@@ -30,7 +30,7 @@ describe("a recording", () => {
     });
   }
 
-  test("of FLAC is what went in, sample by sample", async () => {
+  test("of FLAC is lossless", async () => {
     const { samples } = await decoded(goldenRecording("mono-16000.flac"), MAX_S);
     assert.equal(samples.length, 20_000);
     for (const [at, sample] of samples.entries()) {
@@ -39,7 +39,7 @@ describe("a recording", () => {
     }
   });
 
-  test("of MP4 or AAC is refused by name, with what can be sent", async () => {
+  test("of MP4 or AAC is refused by name, with the alternatives", async () => {
     for (const [name, what] of [
       ["mono.m4a", "MP4 or M4A"],
       ["mono.aac", "AAC"],
@@ -51,7 +51,7 @@ describe("a recording", () => {
     }
   });
 
-  test("that is none, or nothing, is refused", async () => {
+  test("of another type, or empty, is refused", async () => {
     const refused: [Uint8Array, RegExp][] = [
       [new Uint8Array(0), /it is empty: send a whole and undamaged file of WAV/],
       [new Uint8Array(1), /not a recording that can be read: send WAV/],
@@ -61,7 +61,7 @@ describe("a recording", () => {
     for (const [bytes, message] of refused) await assert.rejects(decoded(bytes, MAX_S), { message });
   });
 
-  test("that is longer than is taken is refused, and no more of it is decoded", async () => {
+  test("over the limit is refused, and decoding stops", async () => {
     for (const name of ["mono-44100.mp3", "mono.ogg", "mono.webm", "stereo-44100.flac"]) {
       await assert.rejects(decoded(goldenRecording(name), 1), RecordingTooLongError);
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DecodingBudget } from "../../../src/audio/recordings/decoding-budget.ts";
 
-test("sound is charged by its seconds, whatever its rate", () => {
+test("sound is charged by seconds, whatever its rate", () => {
   for (const rateHz of [8_000, 16_000, 96_000]) {
     const budget = new DecodingBudget(10);
     budget.chargeSound(10 * rateHz, 1, rateHz);
@@ -10,7 +10,7 @@ test("sound is charged by its seconds, whatever its rate", () => {
   }
 });
 
-test("work is charged by samples of every channel, by parts of a container and by itself, from one account", () => {
+test("work is charged per channel, part and unit from one account", () => {
   const spent = (spend: (budget: DecodingBudget) => void): number => {
     const budget = new DecodingBudget(1);
     for (let times = 0; ; times += 1) {
@@ -41,7 +41,7 @@ test("work is charged by samples of every channel, by parts of a container and b
   );
 });
 
-test("what is beyond speech is refused by its head", () => {
+test("rates and lengths beyond speech are refused by the header", () => {
   const budget = new DecodingBudget(10);
   budget.checkFormat(96_000, 8);
   budget.checkFormat(1_000, 1);

@@ -12,7 +12,7 @@ const way: fc.Arbitrary<FlacWay> = fc.record({
   partitionOrder: fc.integer({ min: 0, max: 2 }),
 });
 
-test("FLAC gives the samples that went in, by every predictor, code and way to write two channels", async () => {
+test("FLAC returns its samples, with every predictor, code and stereo mode", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 12 }),
@@ -39,7 +39,7 @@ test("FLAC gives the samples that went in, by every predictor, code and way to w
   );
 });
 
-test("FLAC of one value takes a few bytes, and is not taken beyond the limit", async () => {
+test("FLAC of one value takes a few bytes, up to the limit", async () => {
   const constant: FlacWay = { kind: "constant", order: 0, wasted: 0, rice: 0, partitionOrder: 0 };
   const samples = Array<number>(16_000).fill(-123);
   const file = flacFile([samples], 0, [constant]);
@@ -48,7 +48,7 @@ test("FLAC of one value takes a few bytes, and is not taken beyond the limit", a
   await assert.rejects(decoded(file, 0.9), { name: "RecordingTooLongError" });
 });
 
-test("FLAC that is damaged or not what it says is refused", async () => {
+test("damaged FLAC is refused", async () => {
   const verbatim: FlacWay = { kind: "verbatim", order: 0, wasted: 0, rice: 0, partitionOrder: 0 };
   const file = flacFile([[1, 2, 3, 4, 5, 6, 7, 8]], 0, [verbatim]);
   for (let at = 4; at < file.length; at += 1) {

@@ -22,13 +22,13 @@ async function* each<T>(pieces: Iterable<T>): AsyncGenerator<T, void, void> {
   yield* pieces;
 }
 
-describe("bare samples that come by and by", () => {
+describe("streamed PCM", () => {
   const formats = fc.record({
     kind: fc.constantFrom<PcmFormat["kind"]>("s16", "s24", "s32", "mulaw", "alaw"),
     sampleRateHz: fc.constantFrom(8_000, 16_000, 24_000, 48_000),
     channels: fc.integer({ min: 1, max: 3 }),
   });
-  test("are the same sound as all of them at once, however they are cut", async () => {
+  test("equals PCM in one piece, however it is cut", async () => {
     const cuts = fc.array(fc.nat(40), { minLength: 1 });
     const bytes = fc.uint8Array({ minLength: 200, maxLength: 600 });
     await fc.assert(
@@ -46,7 +46,7 @@ describe("bare samples that come by and by", () => {
     );
   });
 
-  test("are read as soon as they are there", async () => {
+  test("is read as soon as it arrives", async () => {
     const never = new Promise<void>(() => {});
     async function* live(): AsyncGenerator<Uint8Array, void, void> {
       yield Uint8Array.of(0, 0x40, 0);
@@ -56,7 +56,7 @@ describe("bare samples that come by and by", () => {
     assert.deepEqual([...(await openPcmSound(live(), MONO, MAX_S).read(2))], [0.5, -0.5]);
   });
 
-  test("of a telephone are understood by their codes", async () => {
+  test("is decoded from G.711", async () => {
     const level = [0, 1_000, -8_000, 30_000];
     for (const [kind, code] of [
       ["mulaw", mulaw],
@@ -68,7 +68,7 @@ describe("bare samples that come by and by", () => {
     }
   });
 
-  test("have the limits of recordings: rates and channels, their length, and work for empty pieces", async () => {
+  test("has the limits of recordings", async () => {
     const open = (format: Partial<PcmFormat>) => () => openPcmSound(each([]), { ...MONO, ...format }, MAX_S);
     assert.throws(open({ sampleRateHz: 96_001 }), { message: /its sample rate is 96001 Hz/ });
     assert.throws(open({ channels: 9 }), { message: /it has 9 channels/ });
@@ -83,7 +83,7 @@ describe("bare samples that come by and by", () => {
     });
   });
 
-  test("fail as their source does, and are not read for whoever has gone", async () => {
+  test("fails as its source does, and is not read after an abort", async () => {
     const gone = new AbortController();
     async function* failing(): AsyncGenerator<Uint8Array, void, void> {
       yield second();
@@ -99,7 +99,7 @@ describe("bare samples that come by and by", () => {
     await assert.rejects(sound.read(9_000), /the line is dead/);
   });
 
-  test("that are not whole numbers are told by their place in all of them", async () => {
+  test("with an odd byte is refused by its place", async () => {
     const piece = (sample: number): Uint8Array => new Uint8Array(Float32Array.of(0, sample).buffer);
     const sound = openPcmSound(each([piece(0.5), piece(Number.NaN)]), { ...MONO, kind: "f32" }, MAX_S);
     await assert.rejects(all(sound), { message: /sample 3 is not a finite number/ });

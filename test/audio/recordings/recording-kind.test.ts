@@ -24,7 +24,7 @@ function ape(bytes: number, isInFront: boolean): Buffer {
 
 const id3v1 = Buffer.concat([Buffer.from("TAG"), Buffer.alloc(125, "a")]);
 
-test("MP3 is found behind tags, padding and the rest of a frame, and without what follows it", async () => {
+test("MP3 is found after tags, padding and a partial frame", async () => {
   const { samples } = await decoded(mp3, 10);
   for (const [name, file] of Object.entries({
     "a tag": Buffer.concat([id3v2(500), mp3]),
@@ -38,7 +38,7 @@ test("MP3 is found behind tags, padding and the rest of a frame, and without wha
   }
 });
 
-test("FLAC is read without the tag that some put behind it, also where it does not say its length", async () => {
+test("FLAC is read without a trailing tag, even of unknown length", async () => {
   const streamed = Buffer.from(flac);
   // The number of samples in the head.
   streamed[21]! &= 0xf0;
@@ -47,7 +47,7 @@ test("FLAC is read without the tag that some put behind it, also where it does n
   assert.deepEqual((await decoded(Buffer.concat([streamed, id3v1]), 10)).samples, samples);
 });
 
-test("what is no sound is not taken for MP3 because it has ones in it", () => {
+test("other data with sync bits is not taken for MP3", () => {
   for (const bytes of [
     Buffer.alloc(70_000, 0xff),
     Buffer.concat([Buffer.alloc(99), Buffer.of(0xff, 0xfb, 0x90, 0), Buffer.alloc(5_000)]),

@@ -19,7 +19,7 @@ function block(channels: readonly Float32Array[]): DecodedBlock {
   return { channels, from: 0, to: channels[0]!.length, scale: 1 };
 }
 
-test("a high rate is converted, in pieces, to what it would be in one, bit for bit", () => {
+test("a high rate is converted in chunks as in one piece, bit for bit", () => {
   for (const [rateHz, count] of [
     [44_100, 44_100 * 75 + 17],
     [48_000, 48_000 * 40],
@@ -44,7 +44,7 @@ test("a high rate is converted, in pieces, to what it would be in one, bit for b
   }
 });
 
-test("however it comes in pieces, and is taken, a low rate is kept, mixed down and clipped", () => {
+test("a low rate is kept, mixed down and clipped, however it is cut", () => {
   const piece = fc.array(fc.float({ min: -2, max: 2, noNaN: true }), { minLength: 1, maxLength: 50 });
   fc.assert(
     fc.property(fc.array(fc.tuple(piece, fc.nat(60)), { minLength: 1, maxLength: 8 }), (pieces) => {
@@ -62,7 +62,7 @@ test("however it comes in pieces, and is taken, a low rate is kept, mixed down a
   );
 });
 
-test("of a block only what is to be heard is taken, scaled", () => {
+test("trimmed samples are dropped, and the rest scaled", () => {
   const sink = new SampleSink(8_000);
   sink.add({
     channels: [Int32Array.of(9, 64, -128, 9), Int32Array.of(9, 64, 0, 9)],
@@ -73,7 +73,7 @@ test("of a block only what is to be heard is taken, scaled", () => {
   assert.deepEqual([...sink.take(9)], [0.5, -0.5]);
 });
 
-test("what is no number is refused, by its place", () => {
+test("a non-finite sample is refused by its place", () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     const sink = new SampleSink(8_000);
     sink.add(block([Float32Array.of(0)]));

@@ -7,7 +7,7 @@ import { makeWav } from "../make-wav.ts";
 
 const MAX_S = 10;
 
-describe("a telephone's recording", () => {
+describe("G.711 in WAV", () => {
   // 1 kHz, by its codes: the same sound in both.
   const level = Array.from({ length: 8_000 }, (_, at) => Math.round(8_000 * Math.sin((Math.PI * at) / 4)));
   for (const [name, tag] of [
@@ -26,7 +26,7 @@ describe("a telephone's recording", () => {
     });
   }
 
-  test("of a conversation's turn is refused by its name, as the contract has it", () => {
+  test("is refused by its name in a turn", () => {
     const wav = makeWav({ encoding: "u8", rateHz: 8_000, channels: [[1, 2, 3]] });
     wav.writeUInt16LE(7, 20);
     assert.throws(() => decodeWav(wav), {
@@ -35,7 +35,7 @@ describe("a telephone's recording", () => {
   });
 });
 
-test("WAV whose writer could not seek back is read to its end, whatever size it left behind", async () => {
+test("WAV with unfinished sizes is read to its end", async () => {
   for (const dataSize of [0, 0x7fff0000, 0x7ffff000, 0x7fffffff, 0x80000000, 0xffffff00, 0xffffffff]) {
     const wav = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[100, 200, 300]], dataSize });
     assert.equal((await openSound(wav, MAX_S).read(9)).length, 3, `${dataSize}`);

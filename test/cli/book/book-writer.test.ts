@@ -105,7 +105,7 @@ async function live(): Promise<void> {
   for (const handle of opened.splice(0)) await handle.close().catch(() => {});
 }
 
-describe("the files of a long text", () => {
+describe("BookWriter", () => {
   afterEach(live);
 
   for (const encoding of SEGMENTED)

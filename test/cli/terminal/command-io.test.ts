@@ -64,7 +64,7 @@ function talkOn(screen: Screen): void {
 }
 
 describe("a terminal", () => {
-  it("shows what would drive it, and keeps lines and tabs", () => {
+  it("shows control characters escaped, and keeps lines and tabs", () => {
     assert.equal(
       printed(true, (screen) => screen.write(HOSTILE)),
       SHOWN,
@@ -75,12 +75,12 @@ describe("a terminal", () => {
     );
   });
 
-  it("reads JSON that is printed there as it was", () => {
+  it("keeps printed JSON valid", () => {
     const value = { label: HOSTILE };
     assert.deepEqual(JSON.parse(printed(true, (screen) => screen.write(JSON.stringify(value)))), value);
   });
 
-  it("is driven by no command's tables, answers and errors, and shows each on its lines", async () => {
+  it("gets no control characters from tables, answers and errors", async () => {
     for (const line of [
       ["keys", "list"],
       ["keys", "list", "--json"],
@@ -95,7 +95,7 @@ describe("a terminal", () => {
     assert.match(await output(true, HOSTILE), /evil:? You: yes/);
   });
 
-  it("is driven by no chapter, reply or line of the log", () => {
+  it("gets no control characters from chapters, replies and log lines", () => {
     const book = printed(true, (screen) => {
       new BookProgress(screen, { totalChars: 10, spokenChars: 10 }).show(5, 1, `\u009b2J\n${HOSTILE}`);
     });
@@ -115,7 +115,7 @@ describe("a terminal", () => {
 });
 
 describe("a pipe", () => {
-  it("gets every text as it is", async () => {
+  it("gets every text unchanged", async () => {
     const { screen } = screenOf(false);
     assert.equal(safeScreen(screen), screen);
     assert.equal(printed(false, talkOn), `You: ${HOSTILE}\nAntiphon: ${HOSTILE}\n`);

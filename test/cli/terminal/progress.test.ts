@@ -31,7 +31,7 @@ function shown(
 }
 
 describe("the progress of a pull", () => {
-  it("is a line for the beginning, every tenth of the way and the end, where there is no terminal", () => {
+  it("has a line per tenth without a terminal", () => {
     const parts = Array.from({ length: 1_000 }, (_, i) => progress((i + 1) / 1_000));
     const lines = shown(linesOn, [source(0), ...parts, placed])
       .trimEnd()
@@ -45,7 +45,7 @@ describe("the progress of a pull", () => {
     assert.equal(lines.at(-1), "a.gguf is complete, and its checksum is right.");
   });
 
-  it("says where it goes on, and what went wrong", () => {
+  it("reports resumed downloads and errors", () => {
     const text = shown(linesOn, [
       { kind: "waiting", checkpoint: "qwen3-1.7b" },
       { kind: "damaged", problem: "/x/a.gguf has 12 bytes instead of 13" },
@@ -65,7 +65,7 @@ describe("the progress of a pull", () => {
     ]);
   });
 
-  it("is a bar on a terminal, which is left clean", async () => {
+  it("has a bar on a terminal, which is left clean", async () => {
     const terminal = Object.assign(new PassThrough(), {
       isTTY: true,
       columns: 100,
@@ -98,8 +98,8 @@ function screen(isTTY: boolean) {
   return { stream: Object.assign(stream, { isTTY, columns: 100 }), shown: () => text };
 }
 
-describe("the progress of hearing", () => {
-  it("is a bar on a terminal, for what takes long", async () => {
+describe("the progress of a transcription", () => {
+  it("has a bar on a terminal for a long one", async () => {
     const { stream, shown } = screen(true);
     const progress = await transcriptionProgress(7_200, stream);
     assert.match(shown(), /\b0:00 of 2:00:00/);
@@ -109,7 +109,7 @@ describe("the progress of hearing", () => {
     assert.match(shown(), /25 % \| 30:30 of 2:00:00/);
   });
 
-  it("is nothing elsewhere, and for what is short", async () => {
+  it("has none elsewhere or for a short one", async () => {
     for (const [isTTY, durationS] of [
       [false, 7_200],
       [true, 20],
@@ -122,7 +122,7 @@ describe("the progress of hearing", () => {
     }
   });
 
-  it("counts as clocks do", () => {
+  it("formats times as clocks do", () => {
     assert.deepEqual([0, 59.9, 60, 3_599, 3_600, 36_061].map(clock), [
       "0:00",
       "0:59",

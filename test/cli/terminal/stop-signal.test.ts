@@ -34,25 +34,25 @@ function heardHurrying(cuts: number, ...sent: readonly [atMs: number, signal: "S
   return happened;
 }
 
-describe("a program that is told to stop", () => {
+describe("onStopSignal", () => {
   it("stops at the first signal", () => {
     assert.deepEqual(heard([0, "SIGTERM"]), ["told by SIGTERM"]);
     assert.deepEqual(heard([0, "SIGINT"]), ["told by SIGINT"]);
   });
 
-  it("takes a signal that comes again at once, from the terminal and from npm, for the same one", () => {
+  it("ignores a repeated signal, as from the terminal and from npm", () => {
     assert.deepEqual(heard([0, "SIGINT"], [0, "SIGINT"]), ["told by SIGINT"]);
     assert.deepEqual(heard([0, "SIGINT"], [40, "SIGINT"], [SAME_SIGNAL_MS - 1, "SIGTERM"]), [
       "told by SIGINT",
     ]);
   });
 
-  it("ends at once at another one later, by that one", () => {
+  it("ends the program at a later signal", () => {
     const later = heard([0, "SIGINT"], [1, "SIGINT"], [SAME_SIGNAL_MS, "SIGTERM"]);
     assert.deepEqual(later, ["told by SIGINT", "ended by SIGTERM"]);
   });
 
-  it("cuts short what it can at another one later, and ends at the next", () => {
+  it("skips the delay at a later signal, and ends at the next", () => {
     assert.deepEqual(
       heardHurrying(
         1,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { timeStamp, toSrt, toVtt } from "../../../src/core/captions/captions.ts";
 import fc from "../../properties.ts";
 
-test("a time has two digits of hours, minutes and seconds, three of milliseconds, and the sign of its format", () => {
+test("a time has hours, minutes, seconds and milliseconds", () => {
   const times: [number, string][] = [
     [0, "00:00:00,000"],
     [-0.2, "00:00:00,000"],
@@ -19,18 +19,18 @@ test("a time has two digits of hours, minutes and seconds, three of milliseconds
   }
 });
 
-test("no caption is still a file", () => {
+test("no captions still give a file", () => {
   assert.equal(toSrt([]), "");
   assert.equal(toVtt([]), "WEBVTT\n\n");
 });
 
-test("a caption's text has no empty line, which would end it, and in WebVTT no sign that means something", () => {
+test("caption text has no empty line and no WebVTT markup", () => {
   const captions = [{ start: 0, end: 1, text: "a\n\n\r\n b --> <c> & d\u2028" }];
   assert.equal(toSrt(captions), "1\n00:00:00,000 --> 00:00:01,000\na\nb --> <c> & d\n\n");
   assert.equal(toVtt(captions), "WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na\nb --&gt; &lt;c&gt; &amp; d\n\n");
 });
 
-test("whatever is said, there are as many captions as segments, and each reads back as it was said", () => {
+test("there is a caption per segment, and each reads back as written", () => {
   const caption = fc.record({
     start: fc.double({ min: 0, max: 500_000, noNaN: true }),
     end: fc.double({ min: 0, max: 500_000, noNaN: true }),

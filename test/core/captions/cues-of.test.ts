@@ -18,7 +18,7 @@ function spoken(text: string, wordS = 0.3) {
 
 const texts = (text: string, wordS?: number) => cuesOf(spoken(text, wordS), text).map((each) => each.text);
 
-test("a sentence is a caption, with the marks around its words and without those of an editor", () => {
+test("a sentence is a caption, with its punctuation and without markup", () => {
   assert.deepEqual(texts("🙂 “Put the *kettle* on,” she said — now! See [this page](/?)? **Yes**…"), [
     "🙂 “Put the kettle on,” she said — now!",
     "See this page?",
@@ -38,7 +38,7 @@ test("a sentence is a caption, with the marks around its words and without those
   ]);
 });
 
-test("marks of a text are left out: pauses, elements, references, and places with a name", () => {
+test("leave out pauses, elements, references and named places", () => {
   const text = '<speak>Ann &amp; <emphasis>AT&amp;T</emphasis> &#233; [pause:1s] go.<mark name="m"/></speak>';
   const words = ["Ann", "AT&amp;T", "&#233;", "go"].map((word, index) => ({
     start: index,
@@ -58,7 +58,7 @@ test("marks of a text are left out: pauses, elements, references, and places wit
   assert.deepEqual(cuesOf(two, plain), [{ start: 0, end: 1.9, text: "Wait here." }]);
 });
 
-test("a word's own full stop ends no sentence, unless the voice pauses there", () => {
+test("an abbreviation ends no sentence unless the voice pauses", () => {
   assert.deepEqual(texts("Dr. Smith of the U.S. has No. 5."), ["Dr. Smith of the U.S. has No. 5."]);
   const text = "At 5 p.m. Then";
   const pausing = spoken(text).map((word, at) =>
@@ -70,7 +70,7 @@ test("a word's own full stop ends no sentence, unless the voice pauses there", (
   );
 });
 
-test("what is written together is shown together, whatever stands between its words", () => {
+test("keep together what is written without a space", () => {
   for (const text of [
     "-5 or 2+2=4 and/or A,B,C",
     "Wait--what (if) foo(bar[0], {a: 1})",
@@ -82,7 +82,7 @@ test("what is written together is shown together, whatever stands between its wo
   }
 });
 
-test("a long sentence is cut at its commas, and a long caption has two even lines", () => {
+test("cut a long sentence at commas, into two even lines", () => {
   const captions = texts(
     "When the harbour lights went out one after the other in the fog, the keeper climbed the stairs, and " +
       "lit the old lamp that his father had left there for such nights.",
@@ -95,7 +95,7 @@ test("a long sentence is cut at its commas, and a long caption has two even line
   ]);
 });
 
-test("lines and captions may be as long as one asks for", () => {
+test("follow the limits for lines and captions", () => {
   const text = "one two three four five six";
   const cues = cuesOf(spoken(text), text, { lineChars: 9, longestS: 1 });
   assert.deepEqual(
@@ -104,7 +104,7 @@ test("lines and captions may be as long as one asks for", () => {
   );
 });
 
-test("captions hold every character of a text without markup, in two lines of 42 at most, and six seconds", () => {
+test("hold every character, in two lines of 42 and six seconds at most", () => {
   const word = fc.oneof(
     fc.stringMatching(/^[a-z]{1,12}[,.;!?]?$/),
     fc.constantFrom(
@@ -151,14 +151,14 @@ test("captions hold every character of a text without markup, in two lines of 42
   );
 });
 
-test("a text of the longest without a single mark is cut, too", () => {
+test("cut a text of maximal length without punctuation", () => {
   const text = "word ".repeat(1_600).trimEnd();
   const cues = cuesOf(spoken(text, 0.25), text);
   assert.equal(cues.map((cue) => cue.text.replaceAll("\n", " ")).join(" "), text);
   assert.ok(cues.every((cue) => cue.end - cue.start <= 6));
 });
 
-test("words have times of their own in WebVTT where they are asked for", () => {
+test("have word times in WebVTT on request", () => {
   const text = "Tea & cake, $5.";
   const cues = cuesOf(spoken(text, 0.31), text, { hasWordTimes: true });
   assert.equal(
@@ -168,7 +168,7 @@ test("words have times of their own in WebVTT where they are asked for", () => {
   assert.equal(toSrt(cues), "1\n00:00:00,000 --> 00:00:00,930\nTea & cake, $5.\n\n");
 });
 
-test("of a reply in which nothing was heard there are no captions, and still a file", () => {
+test("are empty for silent speech, and still a file", () => {
   assert.deepEqual(cuesOf([], ""), []);
   assert.deepEqual(cuesOf([], "Nothing of this was heard."), []);
   assert.equal(toVtt([]), "WEBVTT\n\n");

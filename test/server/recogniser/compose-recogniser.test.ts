@@ -22,14 +22,14 @@ function composed(recogniser: object, sources: Partial<RecogniserSources> = {}) 
   });
 }
 
-describe("the recogniser of the settings", () => {
-  it("is the embedded one unless they say otherwise, and nobody where they say so", () => {
+describe("composeRecogniser", () => {
+  it("defaults to the embedded recogniser, or none", () => {
     assert.equal(composed({})?.name, "whisper-base");
     assert.equal(composed({ checkpoint: "recogniser" })?.name, "whisper-base");
     assert.equal(composed({ kind: "none" }), null);
   });
 
-  it("asks for its weights when it is needed, and again after they were missing", async () => {
+  it("asks for weights when needed, and again after they were missing", async () => {
     const asked: string[] = [];
     const recogniser = composed(
       {},
@@ -55,7 +55,7 @@ describe("the recogniser of the settings", () => {
     assert.deepEqual(asked, ["whisper-base", "whisper-base"]);
   });
 
-  it("says the same of files that it cannot open", async () => {
+  it("reports files that it cannot open", async () => {
     const dir = temporaryFolder();
     const recogniser = composed({}, { weights: async () => ({ dir, problem: null }) });
     const { signal } = new AbortController();
@@ -68,7 +68,7 @@ describe("the recogniser of the settings", () => {
     await recogniser!.close();
   });
 
-  it("is an endpoint with an address and a model", () => {
+  it("composes an endpoint with an address and a model", () => {
     const whole = { kind: "endpoint", baseUrl: "http://127.0.0.1:1/v1", model: "some-whisper" };
     assert.equal(composed(whole)?.name, "some-whisper");
     assert.throws(

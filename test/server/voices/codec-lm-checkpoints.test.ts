@@ -28,7 +28,7 @@ function checkpoints(given: object, models: object = {}, sources: CodecLmSources
   return codecLmCheckpoints(loadSettings({ env, flags: { dataDir: folder } }), sources);
 }
 
-test("each has its places, a bound of its memory, and what its card says of its kind", async () => {
+test("has slots, a memory bound and a card", async () => {
   const few = { path: csm, maxConcurrent: 1, resident: false, idleUnloadS: 60 };
   const [one, four, follows, taught] = await checkpoints({
     one: few,
@@ -48,12 +48,12 @@ test("each has its places, a bound of its memory, and what its card says of its 
   assert.equal(one?.pool(), null, "nothing is loaded");
 });
 
-test("what was named for another is not looked at, and what nobody speaks with need not be there", async () => {
+test("ignores unused settings and checkpoints", async () => {
   assert.deepEqual(await checkpoints({ own: { path: "/nowhere" } }, {}, { only: "other" }), []);
   assert.deepEqual(await checkpoints({ "csm-1b": { maxConcurrent: 2 } }), []);
 });
 
-test("one that the machine has no memory for is not loaded, and both figures are told", async () => {
+test("is not loaded without enough memory, and names both figures", async () => {
   const available = { bytes: 2 ** 20, limitedBy: "machine" } as const;
   const [own] = await checkpoints({ own: { path: csm } }, {}, { available });
   await assert.rejects(
@@ -147,7 +147,7 @@ for (const [what, own, says] of refusals) {
   });
 }
 
-test("a model that speaks with what was not pulled is refused, with the command that pulls it", async () => {
+test("a model with a missing checkpoint is refused with the pull command", async () => {
   await assert.rejects(
     checkpoints({}, { a: { checkpoint: "csm-1b" } }),
     /^SettingsError: The setting models\.a\.checkpoint names csm-1b, which is not installed: run antiphon models pull csm-1b\.$/,

@@ -20,14 +20,14 @@ const checkpoint = (given: object, sources: KokoroSources = {}, models?: object)
   kokoroCheckpoint(settingsOf(given, models), sources);
 
 describe("Kokoro by the settings", () => {
-  test("is there where a model speaks with it, and otherwise not looked for", async () => {
+  test("is loaded only if a model uses it", async () => {
     assert.equal(await checkpoint({}, {}, {}), null);
     const one = await checkpoint({ kokoro: { path: publishedFolder(), threads: 2 } });
     assert.deepEqual([one?.name, one?.maxConcurrent, one?.pool()], ["kokoro", 2, null]);
     assert.match(one!.voice.description, /0 is af_heart and 1 is am_michael/);
   });
 
-  test("is offered under its own id with its 28 voices and mixes, or as any other model", async () => {
+  test("is offered under any id with its 28 voices and mixes", async () => {
     const settings = settingsOf({ kokoro: { path: publishedFolder() } });
     const { name, voice } = (await kokoroCheckpoint(settings))!;
     const { card } = modelsFromSettings(settings, new Map([[name, voice]])).find(
@@ -44,7 +44,7 @@ describe("Kokoro by the settings", () => {
     assert.deepEqual(card.speakers, ["0", "1"]);
   });
 
-  test("keeps one listener a thread, so that nobody's speech stutters, and takes more memory for each", async () => {
+  test("reserves one analyser per thread, and memory for each", async () => {
     const folder = publishedFolder();
     const [one, three, capped] = await Promise.all([
       checkpoint({ kokoro: { path: folder, threads: 1 } }),
@@ -58,7 +58,7 @@ describe("Kokoro by the settings", () => {
     assert.ok(one!.memoryBytes < three!.memoryBytes);
   });
 
-  test("has its labels stand for the voices that the settings name", async () => {
+  test("maps its labels to the voices of the settings", async () => {
     const voices = { "0": { preset: "bf_emma" } };
     const one = await checkpoint({ kokoro: { path: publishedFolder(), voices } });
     assert.match(one!.voice.description, /0 is bf_emma and 1 is am_michael/);
@@ -112,7 +112,7 @@ describe("Kokoro by the settings", () => {
     });
   }
 
-  test("is not loaded where the machine has no memory for it, and both figures are told", async () => {
+  test("is not loaded without enough memory, and names both figures", async () => {
     const available = { bytes: 2 ** 20, limitedBy: "container" } as const;
     const one = await checkpoint({ kokoro: { path: publishedFolder(), threads: 2 } }, { available });
     await assert.rejects(
@@ -122,11 +122,11 @@ describe("Kokoro by the settings", () => {
   });
 });
 
-describe("A server that speaks with Kokoro", () => {
+describe("a server with Kokoro", () => {
   let server: TestServer;
   after(() => server.stop());
 
-  test("makes what it needs of the graph at the first start, and speaks", async () => {
+  test("converts the graph at the first start, and speaks", async () => {
     const settings = settingsOf({ kokoro: { path: publishedFolder(), threads: 1 } });
     const kokoro = (await kokoroCheckpoint(settings))!;
     server = await startTestServer({
@@ -141,7 +141,7 @@ describe("A server that speaks with Kokoro", () => {
     assert.equal(kokoro.pool()?.stats().ready, 1);
   });
 
-  test("refuses at once for whom no thread can be free in time, and says when to come again", async () => {
+  test("refuses at once with Retry-After if no thread can be free in time", async () => {
     const input =
       "All of this is said by one voice to one listener, while the next one is told to come later. ".repeat(
         8,

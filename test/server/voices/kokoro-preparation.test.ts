@@ -9,8 +9,8 @@ import { TINY_VOICES, tinyFolder } from "../../engines/kokoro/tiny-kokoro.ts";
 const MEMORY = { bytes: 2 ** 40, limitedBy: "machine" } as const;
 const fileOf = (folder: string, id: string) => join(folder, "statistics", `${id}.safetensors`);
 
-describe("What measures the rest of Kokoro's voices", () => {
-  test("measures all that were not, when nobody is spoken to", async () => {
+describe("the measurement of Kokoro's voices", () => {
+  test("measures all that are unmeasured while idle", async () => {
     const folder = await tinyFolder();
     mkdirSync(join(folder, "statistics"), { recursive: true });
     const seen = watch(join(folder, "statistics"));

@@ -29,7 +29,7 @@ function checkpoints(remote: object, env: Record<string, string> = {}, flags: Re
   return remoteCheckpoints(loadSettings({ env: given, flags }), { env });
 }
 
-test("a checkpoint of the settings has its places, and speaks by its own names", async () => {
+test("has slots, and its own voice names", async () => {
   const [checkpoint] = checkpoints({ ...OPENAI, maxConcurrent: 3 });
   assert.deepEqual([checkpoint?.name, checkpoint?.maxConcurrent], ["kokoro", 3]);
   server.answers(bytes(streamedWav(tonePcm(1))));
@@ -39,7 +39,7 @@ test("a checkpoint of the settings has its places, and speaks by its own names",
   await model.close();
 });
 
-test("its key comes from a file or a variable of one's own, which wins, and goes into one header", async () => {
+test("sends a key from a file or variable in one header", async () => {
   const keyFile = join(folder, "key");
   writeFileSync(keyFile, " from-the-file\n");
   server.answers(bytes(streamedWav(tonePcm(1))));
@@ -130,7 +130,7 @@ for (const [what, remote, says] of refusals) {
   });
 }
 
-test("a wait may be as long as the server's own is made", () => {
+test("may wait as long as the server's own limit", () => {
   assert.equal(
     checkpoints({ ...OPENAI, idleTimeoutMs: 60_000 }, {}, { generationTimeoutMs: "60000" }).length,
     1,

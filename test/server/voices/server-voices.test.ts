@@ -28,8 +28,8 @@ function settingsWith(voices: object) {
   return loadSettings({ configFile });
 }
 
-describe("voices by the settings", () => {
-  test("are files, by paths from the settings' own folder, with or without their words", async () => {
+describe("voices of the settings", () => {
+  test("are files relative to the settings, with or without a transcript", async () => {
     const voices = { anna: "anna.wav", berta: { clip: "anna.wav", text: "What she says." } };
     const read = await readServerVoices(settingsWith(voices), PUBLIC_MODELS);
     assert.deepEqual([...read.keys()], ["anna", "berta"]);
@@ -39,7 +39,7 @@ describe("voices by the settings", () => {
     assert.equal(read.get("anna")!.text, null);
   });
 
-  test("may speak in a manner of their own, and so may a model's voices, which need no file", async () => {
+  test("may have instructions, as a model's voices may", async () => {
     const settings = settingsWith({
       anna: { clip: "anna.wav", instructions: "Calm." },
       nova: { instructions: "A little faster" },
@@ -84,7 +84,7 @@ describe("voices by the settings", () => {
     return [{ ...model!, card: { ...model!.card, takes: { ...others, ...takes } } }];
   };
 
-  test("are spoken of where what their instructions say is not done, unless a model that speaks with them takes words", () => {
+  test("report ignored instructions, unless a model takes words", () => {
     const settings = settingsWith({
       nova: { instructions: "Like a pirate" },
       onyx: { instructions: "calm, like a pirate" },
@@ -108,7 +108,7 @@ describe("voices by the settings", () => {
     );
   });
 
-  test("are spoken of where no model follows a recording", () => {
+  test("are reported if no model follows recordings", () => {
     const settings = settingsWith({ anna: "anna.wav" });
     assert.deepEqual(voiceWarnings(PUBLIC_MODELS, settings), []);
     assert.deepEqual(voiceWarnings(taking({ samples: false }), settings), [
@@ -116,7 +116,7 @@ describe("voices by the settings", () => {
     ]);
   });
 
-  test("mean the same voice by a label as by its name, wherever that voice speaks", () => {
+  test("are the same by label and by name", () => {
     const card = { ...model!.card, voices: [model!.card.voices[0]!], labels: { "0": "0", "1": "0" } };
     const labelled = [{ ...model!, card }];
     const both = settingsWith({ "1": { instructions: "sad" }, nova: { instructions: "calm" } });
@@ -168,7 +168,7 @@ describe("voices by the settings", () => {
     });
   }
 
-  test("speak for every key, are listed without one, and their names are no key's own", async (t) => {
+  test("speak for every key, are listed without one, and reserve their names", async (t) => {
     const serverVoices = await readServerVoices(settingsWith({ anna: "anna.wav" }), PUBLIC_MODELS);
     const server = await startTestServer({ serverVoices });
     t.after(() => server.stop());

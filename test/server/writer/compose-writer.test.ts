@@ -17,7 +17,7 @@ const PROGRAM = `
   console.log(JSON.stringify({ reason, libraries }));
 `;
 
-test("a writer without weights loads nothing to guard it", async () => {
+test("a writer without weights loads no gate", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROGRAM]);
   const { reason, libraries } = JSON.parse(stdout) as { reason: string; libraries: readonly string[] };
   assert.match(reason, /weights are missing or damaged: run antiphon models pull qwen3-4b/);
@@ -44,7 +44,7 @@ for (const flags of [CHAT, GGUF, { "writer.checkpoint": "qwen3-4b" }, { "writer.
     );
   });
 
-test("nothing is said of a gate that is on, or that an operator left out of their own writer", () => {
+test("no message for an active gate, or one that the operator left out", () => {
   for (const flags of [
     {},
     { ...CHAT, "writer.gate": true },

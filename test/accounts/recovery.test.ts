@@ -75,7 +75,7 @@ describe("a store with failing or blocked threads", () => {
   });
 
   for (const fate of ["diesBefore", "diesAfter"] as const) {
-    it(`repeats what may be done twice, and counts an event once all the same: the thread ${fate}`, async () => {
+    it(`repeats idempotent work, and counts an event once, if the thread ${fate}`, async () => {
       await withOddStore({}, async (odd) => {
         const { store } = odd;
         odd.fate(FATES[fate]);
@@ -101,7 +101,7 @@ describe("a store with failing or blocked threads", () => {
       });
     });
 
-    it(`does not make a key twice: the thread ${fate}`, async () => {
+    it(`does not create a key twice if the thread ${fate}`, async () => {
       await withOddStore({}, async (odd) => {
         const { store } = odd;
         odd.fate(FATES[fate]);

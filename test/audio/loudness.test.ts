@@ -42,7 +42,7 @@ for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000, 96_000]) {
 }
 
 for (const rateHz of [16_000, 24_000, 48_000]) {
-  test(`quiet parts are gated at ${rateHz} Hz (after EBU Tech 3341, cases 3 and 4)`, () => {
+  test(`quiet parts are gated at ${rateHz} Hz (EBU Tech 3341, cases 3 and 4)`, () => {
     const [quiet, loud, faint] = [-36, -23, -72];
     const inner = [
       { durationS: 1.5, db: quiet },

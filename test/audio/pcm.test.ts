@@ -96,7 +96,7 @@ for (const [name, compress, expand] of [
   ["µ-law", mulaw, expandMulaw],
   ["A-law", alaw, expandAlaw],
 ] as const) {
-  test(`every code of ${name} is made of what it stands for`, () => {
+  test(`every code of ${name} survives a round trip`, () => {
     for (let code = 0; code < 256; code += 1) {
       const again = compress(expand(code));
       // µ-law has two codes for silence.
@@ -104,7 +104,7 @@ for (const [name, compress, expand] of [
     }
   });
 
-  test(`${name} keeps a sample to a sixteenth of its level`, () => {
+  test(`${name} is exact to a sixteenth of the level`, () => {
     for (let sample = -32_000; sample <= 32_000; sample += 37) {
       const error = Math.abs(expand(compress(sample)) - sample);
       assert.ok(error <= Math.max(9, Math.abs(sample) / 16), `${sample}: ${error}`);

@@ -15,7 +15,7 @@ const PURPOSES: readonly (readonly [HostileGroup["path"], RequestKind])[] = [
 
 for (const [path, purpose] of PURPOSES) {
   for (const kind of ["nested", "flat"] as const) {
-    test(`a ${kind} body for ${path} is as long as asked, and a request that is spoken`, () => {
+    test(`a ${kind} body for ${path} has the requested length, and is valid`, () => {
       const { bytes } = hostileBody({ kind, bytes: 300_001 }, path);
       assert.ok(bytes.length <= 300_001 && bytes.length > 300_001 - 8, String(bytes.length));
       assert.equal(prepared(purpose, bytes).conversation.open.text, "Of course.");

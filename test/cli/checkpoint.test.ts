@@ -39,7 +39,7 @@ async function bodyOf({ turns }: Case, params: object, wav?: string): Promise<st
 describe("antiphon checkpoint run", () => {
   const wavs: Readonly<Record<string, string>> = { "wav-context": "wav-context.audio_0.wav" };
   for (const name of ["wav-context", "eos", "eos-immediate"]) {
-    test(`speaks the conversation of "${name}" in the reference's codes and with its sound`, async () => {
+    test(`speaks "${name}" with the reference's codes and sound`, async () => {
       const each = await readCase<Case>("csm-cases", `${name}.json`);
       const body = await bodyOf(each, { temperature: 0 }, wavs[name]);
       const folder = temporaryFolder();
@@ -107,7 +107,7 @@ describe("antiphon checkpoint run", () => {
 
 describe("antiphon checkpoint run with a Qwen3-TTS", () => {
   for (const name of ["two-own-turns", "x-vector", "sampled-defaults"]) {
-    test(`speaks "${name}" in the reference's codes`, async () => {
+    test(`speaks "${name}" with the reference's codes`, async () => {
       const each = (await readCases()).find((one) => one.name === name)!;
       const arrays = await caseArrays(name);
       const folder = temporaryFolder();

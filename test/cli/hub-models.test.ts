@@ -167,7 +167,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     ["auto", /auto of writer\.checkpoint is not installed: set .* or leave it out for small talk\./],
   ];
   for (const [checkpoint, says] of notThere) {
-    it(`that is not installed, as ${checkpoint}, is named with the remedy`, async () => {
+    it(`that is not installed, as ${checkpoint}, is reported with the remedy`, async () => {
       const writer = writerOf(temporaryFolder(), { "writer.checkpoint": checkpoint });
       await assert.rejects(writer.prepare(), (error: Error) => {
         assert.equal(/models pull/.test(error.message), checkpoint !== "auto", error.message);
@@ -181,7 +181,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     ["hf:ann", /names nothing on the hub: write hf:OWNER\/REPO, or/],
     ["qwen3-1.8b", /no checkpoint "qwen3-1\.8b": did you mean qwen3-1\.7b\?/],
   ] as const) {
-    it(`is called wrong by ${name}`, async () => {
+    it(`is not found as ${name}`, async () => {
       const { code, stderr } = await models(temporaryFolder(), "pull", name);
       assert.equal(code, 2);
       assert.match(stderr, says);
@@ -205,7 +205,7 @@ describe("the licence question", () => {
     ["no", false],
     ["yo", false],
   ] as const) {
-    it(`who answers ${JSON.stringify(answer)} has ${isAccepted ? "" : "not "}accepted`, async () => {
+    it(`is ${isAccepted ? "accepted" : "declined"} by ${JSON.stringify(answer)}`, async () => {
       const stdin = Object.assign(new PassThrough(), { isTTY: true });
       const stderr = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true });
       let shown = "";

@@ -174,7 +174,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     [["sing"], /unknown command 'sing'/i],
   ];
   for (const [line, says] of calledWrongly) {
-    it(`call ${line.join(" ")} wrong, with 2 and a sentence`, async () => {
+    it(`exits with 2 for ${line.join(" ")}`, async () => {
       assert.match(
         refusedWith(await runAntiphon(line, { env: { ANTIPHON_DATA_DIR: join(folder, "wrong") } }), 2),
         says,

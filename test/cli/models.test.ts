@@ -59,7 +59,7 @@ describe("antiphon models", { concurrency: 2 }, () => {
     [["rm", "recogniser", "heart"], /too many arguments/i],
   ];
   for (const [line, says] of calledWrongly) {
-    it(`is called wrong with ${line.join(" ")}`, async () => {
+    it(`exits with 2 for ${line.join(" ")}`, async () => {
       assert.match(sentence(await models("wrong", ...line), 2), says);
       assert.ok(!existsSync(join(folder, "wrong")));
     });

@@ -31,7 +31,7 @@ describe("a command in a container next to a service named antiphon", { concurre
     [["say", "Tea."], /^RIFF/],
   ];
   for (const [line, prints] of calls) {
-    it(`does what it is asked (${line[0]}), prints that alone, and warns once on standard error`, async () => {
+    it(`runs ${line[0]}, and warns once on standard error`, async () => {
       const at = ["--data-dir", join(folder, line[0] ?? "")];
       const { code, stdout, stderr } = await runAntiphon([...line, ...at], { env: surroundings });
       assert.match(stderr, oneWarning);

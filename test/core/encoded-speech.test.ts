@@ -64,7 +64,7 @@ describe("speech as a file", () => {
   });
 
   for (const encoding of ENCODINGS) {
-    test(`is the same of ${encoding} from a thread as from here, and counts every sample once`, async () => {
+    test(`is the same ${encoding} from a thread, and counts every sample once`, async () => {
       const tone = await createToneModel();
       const script = scriptOf({ text: "One way. Two ways." });
       const here = await fileOf(encodedSpeech(tone.speak(script, stays()), encoding, script.seed));

@@ -33,7 +33,7 @@ describe("the wait of a response", () => {
     ["9".repeat(400)]: DAY_MS,
   };
   for (const [value, ms] of Object.entries(seconds)) {
-    test(`is read from ${value.slice(0, 24)} seconds to the fraction, and is never more than a day`, () => {
+    test(`is read from ${value.slice(0, 24)} seconds, up to a day`, () => {
       assert.equal(waitOf({ "retry-after": value }), ms);
     });
   }
@@ -50,7 +50,7 @@ describe("the wait of a response", () => {
     "Fri, 31 Dec 9999 23:59:59 GMT": DAY_MS,
   };
   for (const [value, ms] of Object.entries(dates)) {
-    test(`is read from the date ${value}, and is not in the past`, () => {
+    test(`is read from the date ${value}, and not negative`, () => {
       assert.equal(waitOf({ "retry-after": value }), ms);
     });
   }
@@ -72,7 +72,7 @@ describe("the wait of a response", () => {
     "Sat",
     "Sat, 99 Nov 2026 12:00:00 GMT",
   ]) {
-    test(`is not said by ${JSON.stringify(value)}`, () => {
+    test(`is unknown for ${JSON.stringify(value)}`, () => {
       assert.equal(waitOf({ "retry-after": value }), null);
       assert.equal(waitOf({ "retry-after-ms": value }), null);
     });

@@ -38,7 +38,7 @@ export function speechModelConformance(
   const without = (ability: keyof SpeechModelAbilities) => ({
     skip: !able[ability] && `it lacks ${ability}`,
   });
-  describe(`${name} keeps to the speech model's seam`, () => {
+  describe(`${name} as a SpeechModel`, () => {
     let model: SpeechModel;
     before(async () => {
       model = await make();

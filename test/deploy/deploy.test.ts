@@ -192,7 +192,7 @@ test("systemd passes existing settings, and waits long enough", () => {
 });
 
 for (const file of ["deploy/haproxy/haproxy.cfg", "deploy/nginx/antiphon.conf"]) {
-  test(`${dirname(file)} waits longer than a reply may take to make`, () => {
+  test(`${dirname(file)} waits longer than a reply may take`, () => {
     const { requestTimeoutMs, heartbeatMs } = loadSettings();
     const waits = [
       ...read(file).matchAll(/(?:timeout (?:client|server)|proxy_(?:read|send)_timeout) +(\d+)s/g),

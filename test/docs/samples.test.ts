@@ -13,7 +13,7 @@ const MOST_S: Readonly<Record<string, number>> = { [CONVERSATION]: 25, "more-peo
 const table = readFileSync(join(FOLDER, "README.md"), "utf8");
 
 for (const file of files) {
-  test(`docs/samples/${file} is speech, unclipped, and as long as its page says`, async () => {
+  test(`docs/samples/${file} is unclipped speech, as long as its page says`, async () => {
     const { samples, sampleRateHz, durationS } = await decoded(readFileSync(join(FOLDER, file)), 30);
     const [, told] =
       new RegExp(`^\\| \\[${file}\\]\\(${file}\\) .* (\\d+\\.\\d) s \\|$`, "m").exec(table) ?? [];

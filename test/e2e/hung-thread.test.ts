@@ -29,11 +29,11 @@ const env = {
 };
 
 for (const [how, text] of [
-  ["goes round for ever", "spin"],
-  ["waits for what nobody tells it", "block"],
-  ["is in a step that never comes to its end", "never"],
+  ["loops forever", "spin"],
+  ["blocks", "block"],
+  ["never finishes a frame", "never"],
 ] as const) {
-  it(`a server whose thread ${how} ends when it is told to, and exits 0`, async () => {
+  it(`a server with a thread that ${how} exits with 0 on SIGTERM`, async () => {
     const server = await startServerProcess({ env });
     const client = clientOf(server.url, server.key);
     const stream = client.stream({ conversation: [{ text }] });

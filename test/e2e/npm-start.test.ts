@@ -55,7 +55,7 @@ describe("`npm start`", () => {
     ["Ctrl-C in a terminal", [], (pid) => process.kill(-pid, "SIGINT")],
   ];
   for (const [how, npmFlags, stop] of ways) {
-    it(`builds if needed, passes flags on, and finishes its speech after ${how}`, async () => {
+    it(`builds, passes flags on, and finishes its speech after ${how}`, async () => {
       const { npm, url, exited, client } = await npmStart(clone, ...npmFlags);
       assert.doesNotMatch(url, /:8080$/);
       const conversation = [{ text: "This is spoken to its end." }];

@@ -83,7 +83,7 @@ describe("an invalid lexicon", () => {
     ["no file", ["phonemes", "Hi."], null, /^The lexicon .*bad\.tsv cannot be read \(ENOENT\)/, 1],
     ["no file, for the server", ["serve", "--port", "0"], null, /^The lexicon .*bad\.tsv cannot be read/, 1],
   ] as const) {
-    it(`are refused before anything is said: ${what}`, async () => {
+    it(`is refused before any speech: ${what}`, async () => {
       const path = text === null ? join(folder, "none", "bad.tsv") : file("bad.tsv", text);
       const { code, stdout, stderr } = await runAntiphon([...line], { env: { ANTIPHON_LEXICON: path } });
       assert.deepEqual([code, stdout.length], [exit, 0], stderr);

@@ -342,7 +342,7 @@ describe("settings", () => {
     ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
   ];
   for (const [what, sources, source, says] of refusals) {
-    it(`refuses ${what}, naming it and the remedy`, () => {
+    it(`refuses ${what}, with the remedy`, () => {
       const error = refusal(sources);
       assert.match(error.message, says);
       assert.equal(error.source, source);

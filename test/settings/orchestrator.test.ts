@@ -18,7 +18,7 @@ describe("a variable that is no setting", () => {
   });
 
   for (const [variable, text] of Object.entries(SERVICE_LINKS)) {
-    it(`may be an orchestrator's, as ${variable}=${text} is`, () => {
+    it(`may be an orchestrator's, as ${variable}=${text}`, () => {
       const [warning, ...more] = warningsWith({ [variable]: text });
       assert.ok(warning?.includes(` ${variable} `), warning);
       assert.deepEqual(more, []);
@@ -62,7 +62,7 @@ describe("a variable that is no setting", () => {
     ["ANTIPHON_ENV", "production"],
   ];
   for (const [variable, text] of mistakes) {
-    it(`are not mistaken for an orchestrator's: ${variable}=${text} is refused by name`, () => {
+    it(`is refused if no orchestrator sets it, as ${variable}=${text}`, () => {
       assert.throws(
         () => loadSettings({ env: { ...SERVICE_LINKS, [variable]: text } }),
         (error) => error instanceof SettingsError && error.message.includes(variable),

@@ -108,7 +108,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
 
   describe(`a file of ${encoding}`, () => {
     for (const length of [1, 700, FRAME_SAMPLES, 50_001]) {
-      test(`of ${length} samples is as long as what went in, to a decoder of others`, async () => {
+      test(`of ${length} samples is as long as its input to another decoder`, async () => {
         const { samples, rateHz } = await decode(encoding, await fileOf(encoding, sound(length)));
         const wanted = Math.ceil((length * rateHz) / 24_000);
         const { lead } = promised;

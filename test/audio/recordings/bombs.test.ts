@@ -91,7 +91,7 @@ describe("a decompression bomb", () => {
 
 describe("a long recording", () => {
   for (const [name, make] of Object.entries(LONG_FILES)) {
-    test(`(${name}) is read in the memory of a window`, async () => {
+    test(`(${name}) is read in bounded memory`, async () => {
       const { seconds, maxBytes } = await read(make(), 240);
       assert.ok(seconds >= 240, `${seconds} s`);
       // Of which most is garbage: all 25 minutes would take 96 MB or more.

@@ -68,7 +68,7 @@ async function outcome(file: Uint8Array): Promise<object | string> {
 }
 
 for (const [kind, whole] of Object.entries(files)) {
-  test(`${kind} that is damaged or cut off anywhere is sound or a reason, in memory that is bounded`, async () => {
+  test(`damaged or truncated ${kind} gives sound or a reason, in bounded memory`, async () => {
     assert.equal(typeof (await outcome(whole)), "object", "undamaged it is sound");
     const before = process.memoryUsage().arrayBuffers;
     const seen = new Set<string>();

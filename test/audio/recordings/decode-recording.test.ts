@@ -18,7 +18,7 @@ describe("a recording", () => {
     ["stereo-44100.flac", 16_000, 2],
     ["stereo-8000-24.flac", 8_000, 2],
   ] as const) {
-    test(`is decoded from ${name}, as long as it is and as loud`, async () => {
+    test(`is decoded from ${name}, with its length and level`, async () => {
       const { samples, sampleRateHz, durationS } = await decoded(goldenRecording(name), MAX_S);
       assert.equal(sampleRateHz, rateHz);
       assert.ok(Math.abs(durationS - 1.25) < 0.06, `${durationS} s`);

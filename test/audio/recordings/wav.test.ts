@@ -14,7 +14,7 @@ describe("G.711 in WAV", () => {
     ["A-law", 6],
     ["mu-law", 7],
   ] as const) {
-    test(`of ${name} in WAV is understood`, async () => {
+    test(`is decoded from ${name}`, async () => {
       const wav = makeWav({ encoding: "u8", rateHz: 8_000, channels: [level.map(tag === 6 ? alaw : mulaw)] });
       wav.writeUInt16LE(tag, 20);
       const sound = openSound(wav, MAX_S);

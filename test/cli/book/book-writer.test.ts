@@ -110,7 +110,7 @@ describe("BookWriter", () => {
 
   for (const encoding of SEGMENTED)
     for (const inFiles of [false, true])
-      it(`of ${encoding}${inFiles ? ", one for each chapter," : ""} are the same wherever their writer died`, async () => {
+      it(`writes the same ${encoding}${inFiles ? " per chapter" : ""} wherever it was killed`, async () => {
         const calm = temporaryFolder();
         await write(formIn(calm, encoding, inFiles));
         const wanted = files(calm);

@@ -38,7 +38,7 @@ test("a sentence is a caption, with its punctuation and without markup", () => {
   ]);
 });
 
-test("leave out pauses, elements, references and named places", () => {
+test("cues leave out pauses, elements, references and named places", () => {
   const text = '<speak>Ann &amp; <emphasis>AT&amp;T</emphasis> &#233; [pause:1s] go.<mark name="m"/></speak>';
   const words = ["Ann", "AT&amp;T", "&#233;", "go"].map((word, index) => ({
     start: index,
@@ -70,7 +70,7 @@ test("an abbreviation ends no sentence unless the voice pauses", () => {
   );
 });
 
-test("keep together what is written without a space", () => {
+test("cues keep together what is written without a space", () => {
   for (const text of [
     "-5 or 2+2=4 and/or A,B,C",
     "Wait--what (if) foo(bar[0], {a: 1})",
@@ -82,7 +82,7 @@ test("keep together what is written without a space", () => {
   }
 });
 
-test("cut a long sentence at commas, into two even lines", () => {
+test("cues cut a long sentence at commas, into two even lines", () => {
   const captions = texts(
     "When the harbour lights went out one after the other in the fog, the keeper climbed the stairs, and " +
       "lit the old lamp that his father had left there for such nights.",
@@ -95,7 +95,7 @@ test("cut a long sentence at commas, into two even lines", () => {
   ]);
 });
 
-test("follow the limits for lines and captions", () => {
+test("cues follow the limits for lines and captions", () => {
   const text = "one two three four five six";
   const cues = cuesOf(spoken(text), text, { lineChars: 9, longestS: 1 });
   assert.deepEqual(
@@ -104,7 +104,7 @@ test("follow the limits for lines and captions", () => {
   );
 });
 
-test("hold every character, in two lines of 42 and six seconds at most", () => {
+test("cues hold every character, in two lines of 42 and six seconds at most", () => {
   const word = fc.oneof(
     fc.stringMatching(/^[a-z]{1,12}[,.;!?]?$/),
     fc.constantFrom(
@@ -151,14 +151,14 @@ test("hold every character, in two lines of 42 and six seconds at most", () => {
   );
 });
 
-test("cut a text of maximal length without punctuation", () => {
+test("cues cut a text of maximal length without punctuation", () => {
   const text = "word ".repeat(1_600).trimEnd();
   const cues = cuesOf(spoken(text, 0.25), text);
   assert.equal(cues.map((cue) => cue.text.replaceAll("\n", " ")).join(" "), text);
   assert.ok(cues.every((cue) => cue.end - cue.start <= 6));
 });
 
-test("have word times in WebVTT on request", () => {
+test("cues have word times in WebVTT on request", () => {
   const text = "Tea & cake, $5.";
   const cues = cuesOf(spoken(text, 0.31), text, { hasWordTimes: true });
   assert.equal(
@@ -168,7 +168,7 @@ test("have word times in WebVTT on request", () => {
   assert.equal(toSrt(cues), "1\n00:00:00,000 --> 00:00:00,930\nTea & cake, $5.\n\n");
 });
 
-test("are empty for silent speech, and still a file", () => {
+test("cues are empty for silent speech, and still a file", () => {
   assert.deepEqual(cuesOf([], ""), []);
   assert.deepEqual(cuesOf([], "Nothing of this was heard."), []);
   assert.equal(toVtt([]), "WEBVTT\n\n");

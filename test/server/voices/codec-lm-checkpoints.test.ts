@@ -138,7 +138,7 @@ const refusals: readonly [what: string, own: object, says: RegExp][] = [
   ],
 ];
 for (const [what, own, says] of refusals) {
-  test(`${what} is refused, by the setting's name and with the remedy`, async () => {
+  test(`refuses ${what}, by the setting's name`, async () => {
     await assert.rejects(checkpoints({ own }), (error: unknown) => {
       assert.ok(error instanceof SettingsError, String(error));
       assert.match(error.message, says);

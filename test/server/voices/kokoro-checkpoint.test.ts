@@ -102,7 +102,7 @@ describe("Kokoro by the settings", () => {
     ],
   ];
   for (const [what, own, says] of refusals) {
-    test(`is refused where it ${what}`, async () => {
+    test(`is refused if it ${what}`, async () => {
       const given = own === null ? {} : { kokoro: { path: publishedFolder(), ...own } };
       await assert.rejects(checkpoint(given), (error: Error) => {
         assert.ok(error instanceof SettingsError);

@@ -24,7 +24,7 @@ describe("the measurement of Kokoro's voices", () => {
     ["somebody is spoken to", false, 2 ** 40],
     ["memory is short", true, 2 ** 20],
   ] as const) {
-    test(`begins none while ${why}, and ends when it is told to`, async () => {
+    test(`waits while ${why}, and ends on request`, async () => {
       const folder = await tinyFolder();
       let asked = (): void => {};
       const twice = new Promise<void>((resolve) => {

@@ -117,7 +117,7 @@ const refusals: readonly [what: string, remote: object, says: RegExp][] = [
   ],
 ];
 for (const [what, remote, says] of refusals) {
-  test(`${what} is refused, by the setting's name and with the remedy`, () => {
+  test(`refuses ${what}, by the setting's name`, () => {
     assert.throws(
       () => checkpoints(remote),
       (error: unknown) => {

@@ -73,7 +73,7 @@ describe("voices of the settings", () => {
     ],
     ["nothing at all", { nova: {} }, /The setting voices\.nova has neither clip nor instructions/],
   ] as const) {
-    test(`are refused at the start as manners with ${what}`, () => {
+    test(`are refused at start as manners with ${what}`, () => {
       assert.throws(() => withVoiceManners(PUBLIC_MODELS, settingsWith(voices)), message);
     });
   }
@@ -159,7 +159,7 @@ describe("voices of the settings", () => {
     ["a name like an id", { voice_a: "anna.wav" }, /^The setting voices\.voice_a begins as ids do/],
   ];
   for (const [what, voices, message] of wrong) {
-    test(`are refused at the start with ${what}`, async () => {
+    test(`are refused at start with ${what}`, async () => {
       await assert.rejects(readServerVoices(settingsWith(voices), PUBLIC_MODELS), (error) => {
         assert.ok(error instanceof SettingsError);
         assert.match(error.message, message);

@@ -35,7 +35,7 @@ const CHAT = { "writer.kind": "chat", "writer.model": "x", "writer.baseUrl": "ht
 const GGUF = { "writer.kind": "gguf", "writer.path": "/x.gguf" };
 
 for (const flags of [CHAT, GGUF, { "writer.checkpoint": "qwen3-4b" }, { "writer.gate": false }])
-  test(`one line says that the gate is off, and how to switch it on, with ${JSON.stringify(flags)}`, () => {
+  test(`a message says how to switch the gate on, with ${JSON.stringify(flags)}`, () => {
     const notes = notesOf(flags);
     assert.equal(notes.length, 1);
     assert.match(

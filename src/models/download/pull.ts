@@ -10,7 +10,6 @@ import {
 import { makeFolder, megabytes, onDisk } from "./disk.ts";
 import { lockPath, tryLock, withLock } from "./lock.ts";
 import { DEFAULT_TIMES, type FetchContext, fetchContext, type PullOptions } from "./options.ts";
-import { removePipLeftovers } from "./pip-source.ts";
 import { PullError } from "./pull-error.ts";
 import { NoSourceError, pullMissing } from "./pull-file.ts";
 
@@ -71,7 +70,6 @@ export function pullCheckpoint(manifest: WriterManifest, options: PullOptions): 
       verify: (signal) => verifyCheckpoint(manifest, dataDir, signal),
       async install(fetching) {
         await makeFolder(dir);
-        await removePipLeftovers(dir);
         try {
           await pullMissing(manifest.files, dir, fetching);
         } catch (error) {

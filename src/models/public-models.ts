@@ -1,4 +1,4 @@
-import type { Mode, ModelCard, ModelVoice, VoiceSupport } from "../core/model-card.ts";
+import type { ModelCard, ModelVoice, VoiceSupport } from "../core/model-card.ts";
 import type { Preset, RequestedManner } from "../core/script.ts";
 
 /** A model as requests name it, and what stands behind the name. */
@@ -62,11 +62,25 @@ export const EMBEDDED_VOICE_SUPPORT: VoiceSupport = {
   englishOnly: true,
 };
 
-const MODES: readonly Mode[] = ["converse", "tts"];
-/** Whose voices the embedded checkpoint has, and what else it speaks with. */
-const EMBEDDED_CARD = { voices: EMBEDDED_VOICES, takes: EMBEDDED_VOICE_SUPPORT };
 /** The speakers of every public model. */
 export const SPEAKERS: readonly string[] = ["0", "1"];
+
+/** Returns a public model that the embedded voice speaks for. */
+function embeddedModel(
+  id: string,
+  displayName: string,
+  description: string,
+  preset: Preset,
+  isResident: boolean,
+): PublicModel {
+  const card: ModelCard = {
+    ...{ id, displayName, description, modes: ["converse", "tts"], speakers: SPEAKERS },
+    ...{ voices: EMBEDDED_VOICES, takes: EMBEDDED_VOICE_SUPPORT, isDefault: id === DEFAULT_MODEL },
+  };
+  return { card, checkpoint: EMBEDDED_CHECKPOINT, preset, isResident };
+}
+
+const DEFAULT_MODEL = "svc-beta-v0.3";
 
 /**
  * The models that are offered, the default first, then from the newest to the oldest, the compact one last. All four
@@ -76,71 +90,39 @@ export const SPEAKERS: readonly string[] = ["0", "1"];
  * `acoustics` tells whether fine acoustic detail does; `follows` says how much of a voice in earlier turns is taken up.
  */
 export const PUBLIC_MODELS: readonly PublicModel[] = [
-  {
-    card: {
-      id: "svc-beta-v0.3",
-      displayName: "Beta 0.3",
-      modes: MODES,
-      speakers: SPEAKERS,
-      ...EMBEDDED_CARD,
-      isDefault: true,
-      description:
-        "The flagship and the default, with the liveliest delivery. It follows all that it hears in earlier turns: " +
-        "pitch, level, pace, vocal tract and colour of a voice. Speaks with the embedded neural voice “heart”, on the CPU.",
-    },
-    checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 1, acoustics: true, follows: "all" },
-    isResident: true,
-  },
-  {
-    card: {
-      id: "svc-beta-v0.2",
-      displayName: "Beta 0.2",
-      modes: MODES,
-      speakers: SPEAKERS,
-      ...EMBEDDED_CARD,
-      isDefault: false,
-      description:
-        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery. Of an earlier " +
-        "turn's voice it follows pitch, level, pace and vocal tract, not the colour.",
-    },
-    checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 0.8, acoustics: true, follows: "tract" },
-    isResident: false,
-  },
-  {
-    card: {
-      id: "svc-beta-v0.1",
-      displayName: "Beta 0.1",
-      modes: MODES,
-      speakers: SPEAKERS,
-      ...EMBEDDED_CARD,
-      isDefault: false,
-      description:
-        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three. " +
-        "Of an earlier turn's voice it follows pitch, level and pace.",
-    },
-    checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 0.6, acoustics: true, follows: "pace" },
-    isResident: false,
-  },
-  {
-    card: {
-      id: "svc-atom-beta-v0.1",
-      displayName: "Atom Beta 0.1",
-      modes: MODES,
-      speakers: SPEAKERS,
-      ...EMBEDDED_CARD,
-      isDefault: false,
-      description:
-        "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +
-        "variety. Of an earlier turn's voice it follows pitch and level alone, and so answers a new voice soonest; " +
-        "otherwise it is hardly faster, since it shares its checkpoint with the flagship for now.",
-    },
-    checkpoint: EMBEDDED_CHECKPOINT,
-    preset: { liveliness: 0.5, acoustics: false, follows: "pitch" },
-    isResident: true,
-  },
+  embeddedModel(
+    DEFAULT_MODEL,
+    "Beta 0.3",
+    "The flagship and the default, with the liveliest delivery. It follows all that it hears in earlier turns: " +
+      "pitch, level, pace, vocal tract and colour of a voice. Speaks with the embedded neural voice “heart”, on the CPU.",
+    { liveliness: 1, acoustics: true, follows: "all" },
+    true,
+  ),
+  embeddedModel(
+    "svc-beta-v0.2",
+    "Beta 0.2",
+    "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery. Of an earlier " +
+      "turn's voice it follows pitch, level, pace and vocal tract, not the colour.",
+    { liveliness: 0.8, acoustics: true, follows: "tract" },
+    false,
+  ),
+  embeddedModel(
+    "svc-beta-v0.1",
+    "Beta 0.1",
+    "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three. " +
+      "Of an earlier turn's voice it follows pitch, level and pace.",
+    { liveliness: 0.6, acoustics: true, follows: "pace" },
+    false,
+  ),
+  embeddedModel(
+    "svc-atom-beta-v0.1",
+    "Atom Beta 0.1",
+    "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +
+      "variety. Of an earlier turn's voice it follows pitch and level alone, and so answers a new voice soonest; " +
+      "otherwise it is hardly faster, since it shares its checkpoint with the flagship for now.",
+    { liveliness: 0.5, acoustics: false, follows: "pitch" },
+    true,
+  ),
 ];
 
 /**

@@ -32,7 +32,6 @@ interface Open {
   readonly style: Style;
   readonly isSilent: boolean;
   readonly boundary: Boundary;
-  /** Content of an element that may hold text only. */
   readonly held: TextElement | null;
 }
 

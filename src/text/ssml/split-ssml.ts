@@ -3,7 +3,6 @@ import { MAX_PASSAGE_CHARS, type Passage, splitAtSpaces } from "../sentences/pas
 import { cutRunOn, splitSentences } from "../sentences/sentences.ts";
 import { parseXml, type Tag, type XmlEvents } from "./xml.ts";
 
-/** A passage of SSML that is a document by itself. */
 export interface SsmlPassage extends Passage {
   /** Start of each part in the passage and in the whole text, in UTF-16 units, in order. */
   readonly parts: readonly { readonly at: number; readonly from: number }[];

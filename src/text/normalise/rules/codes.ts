@@ -45,7 +45,6 @@ const NAMED_AFTER = /^(?:\(?k\)?(?![\p{L}\p{N}])|\([a-z]\)| (?:errors?|status|re
 const CALLED =
   /\b(?:call|calls|called|calling|dial|dialed|dialing|text|texted|ring|phone)(?: (?:at|on))? $/iu;
 const TEXTED = withRanges(/\btext(?:ed|ing)? (?:["“]?[\p{L}\p{N}]{1,20}["”]? )?to $/iu);
-/** Emergency and service numbers. */
 const SERVICES = /^(?:[2-9]11|112|999|988|000|110|119|101)$/;
 
 const FUND = withRanges(/40([13])\(?([kb])\)?(?![\p{L}\p{N}])/uy);

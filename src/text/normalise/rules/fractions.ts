@@ -14,6 +14,9 @@ import {
 import { PART_NEXT } from "./dates.ts";
 
 export const VULGAR_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒";
+const VULGAR = new Map(
+  Array.from(VULGAR_SIGNS, (sign) => [sign, sign.normalize("NFKC").split("⁄").map(Number)] as const),
+);
 
 const WITH_SIGN = withRanges(`(\\d{0,9}) ?([${VULGAR_SIGNS}])`, "yu");
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
@@ -42,7 +45,7 @@ export const fraction: TokenRule = (text, at) => {
 function fractionAt(text: string, at: number): Spoken | null {
   const signed = matchAt(WITH_SIGN, text, at);
   if (signed !== null) {
-    const [above = 1, below = 2] = (signed[2] ?? "").normalize("NFKC").split("⁄").map(Number);
+    const [above = 1, below = 2] = VULGAR.get(signed[2] ?? "") ?? [];
     return spoken(signed, withWhole(signed[1] ?? "", above, below));
   }
   const mixed = matchAt(MIXED, text, at);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { makeWav } from "../../audio/make-wav.ts";
 import { until, within } from "../../waiting.ts";
-import { laterClock } from "../wyoming/later.ts";
+import { offsetClock } from "../wyoming/offset-clock.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
@@ -37,7 +37,7 @@ test("a stream that nobody reads is let go when nothing has moved for too long",
 
 test("whoever reads, however slowly, gets all of it", async (t) => {
   server = await startTestServer({ flags: { stallTimeoutMs: "300" } });
-  const clock = laterClock({ isStill: true });
+  const clock = offsetClock({ isStill: true });
   t.after(() => clock.restore());
   const { socket, received } = await openRaw(server, { isIdle: true });
   socket.write(rawRequest("/v1/tts", server.key, LONG, { Connection: "close" }).repeat(1));

@@ -4,11 +4,11 @@ import { type BudgetOptions, EventLoopShare } from "../../../src/limits/event-lo
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { listVoices } from "../../../src/serving/voices/voice-list.ts";
 
-/** A bridge that answers what needs no request, and what it told. */
+/** A bridge that answers only what needs no request, with what it reported. */
 export interface BareBridge extends WyomingBridge {
   readonly outcomes: EventOutcome[];
   readonly failures: unknown[];
-  /** Connections that were slowed. */
+  /** Number of slowed connections. */
   slowed: number;
 }
 
@@ -17,7 +17,6 @@ export interface BareBridgeOptions {
   readonly recogniserName?: () => string | null;
 }
 
-/** There is nothing behind it that could speak, hear or know a key. */
 export async function bareBridge({
   budget,
   recogniserName = () => null,

@@ -9,10 +9,9 @@ export interface Received {
   readonly payload: Buffer;
 }
 
-/** A client of the Wyoming protocol, written without the server's own code, of which a test sees every event. */
+/** A client of the Wyoming protocol that shares no code with the server. */
 export class WyomingClient {
   readonly socket: Socket;
-  /** Events that have come, in their order. */
   readonly events: Received[] = [];
   #pending = Buffer.alloc(0);
   #isOver = false;
@@ -53,7 +52,7 @@ export class WyomingClient {
     this.socket.write(Buffer.concat([Buffer.from(`${header}\n`), json, payload]));
   }
 
-  /** The next event that was not taken; `null` when the connection has ended without one. */
+  /** Returns the next unread event, or `null` at the end of the connection. */
   async next(): Promise<Received | null> {
     const wait = async (): Promise<Received | null> => {
       while (this.events.length <= this.#taken && !this.#isOver) {
@@ -66,7 +65,7 @@ export class WyomingClient {
     return await within("an event", wait());
   }
 
-  /** Events up to the first of this type, which is the last of them. Fails where the connection ends before it. */
+  /** Returns the events up to the first of this type. Fails if the connection ends before it. */
   async upTo(type: string): Promise<Received[]> {
     const found: Received[] = [];
     for (;;) {
@@ -78,7 +77,7 @@ export class WyomingClient {
     }
   }
 
-  /** Resolves with the rest of the events when the server has ended the connection. */
+  /** Returns the other events once the server has ended the connection. */
   async rest(): Promise<Received[]> {
     const found: Received[] = [];
     for (let event = await this.next(); event !== null; event = await this.next()) found.push(event);
@@ -106,7 +105,6 @@ export class WyomingClient {
   }
 }
 
-/** All samples of some events' audio. */
 export function audioOf(events: readonly Received[]): Buffer {
   return Buffer.concat(events.filter(({ type }) => type === "audio-chunk").map(({ payload }) => payload));
 }

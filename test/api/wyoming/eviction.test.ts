@@ -11,7 +11,7 @@ const sending = (ageMs: number, bytesPerS: number): ConnectionActivity => ({
 const pausing = (ageMs: number): ConnectionActivity => ({ is: "pausing", ageMs });
 const empty = (ageMs: number): ConnectionActivity => ({ is: "empty", ageMs });
 
-/** The place of who gives way among these, and then of who does once that one is gone, and so on. */
+/** Evicts one connection after another, and returns their indices. */
 function order(standings: readonly ConnectionActivity[]): number[] {
   let left = standings.map((standing, index) => [index, standing] as const);
   const gone: number[] = [];
@@ -23,7 +23,7 @@ function order(standings: readonly ConnectionActivity[]): number[] {
   return gone;
 }
 
-test("the idle give way, then who is inside of an event or over its budget, then what was opened and is empty, then what is too slow, then who pauses", () => {
+test("evicts the idle, then the unasked, then empty, slow and pausing requests", () => {
   const standings = [
     SERVED,
     pausing(11_000),
@@ -35,22 +35,22 @@ test("the idle give way, then who is inside of an event or over its budget, then
   assert.deepEqual(order(standings), [5, 4, 3, 2, 1]);
 });
 
-test("of like ones it is the oldest, or the slowest", () => {
+test("evicts the oldest of a kind, or the slowest", () => {
   assert.deepEqual(order([{ is: "idle" }, { is: "idle" }]), [0, 1]);
   assert.deepEqual(order([empty(1), empty(30), empty(2)]), [1, 2, 0]);
   assert.deepEqual(order([sending(2_000, 2_000), sending(2_000, 5), sending(8_000, 2_500)]), [1, 0, 2]);
   assert.deepEqual(order([pausing(10_000), pausing(30_000), pausing(20_000)]), [1, 2, 0]);
 });
 
-test("a recording at listening pace never gives way, nor does one that has just begun", () => {
+test("never evicts a recording in real time, or one that has just begun", () => {
   assert.deepEqual(order([sending(1_000, 4_000), sending(60_000, 16_000), sending(999, 1), SERVED]), []);
 });
 
-test("a text may pause for as long as somebody thinks", () => {
+test("keeps a text that pauses for less than 10 s", () => {
   assert.deepEqual(order([pausing(9_999), SERVED]), []);
 });
 
-test("who gives way is told why", () => {
+test("gives a reason", () => {
   const why = (standing: ConnectionActivity) => chooseEviction([["a", standing]])?.reason;
   assert.equal(why({ is: "idle" }), "others needed its room");
   assert.equal(why(empty(1)), "it sent nothing while others waited");

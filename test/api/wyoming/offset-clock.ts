@@ -1,16 +1,16 @@
 import { mock } from "node:test";
 
-/** The process's steady clock, which can be put forward. */
-export interface LaterClock {
+/** The process's monotonic clock, which a test can advance. */
+export interface OffsetClock {
   pass(ms: number): void;
   restore(): void;
 }
 
 /**
- * Puts itself in the place of `performance.now` until it is restored; timers go on as they do. One that `isStill` goes
- * on only as it is put forward, so that a machine that is busy with something else costs no time.
+ * Replaces `performance.now` until it is restored; timers are not affected. With `isStill` the clock advances only by
+ * `pass`, so that a busy machine costs no time.
  */
-export function laterClock({ isStill = false } = {}): LaterClock {
+export function offsetClock({ isStill = false } = {}): OffsetClock {
   const startMs = performance.now();
   const now = isStill ? () => startMs : performance.now.bind(performance);
   let passedMs = 0;

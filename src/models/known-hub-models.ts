@@ -1,29 +1,29 @@
 import { hubSourceOf, type WriterManifest } from "./checkpoint-manifest.ts";
 
-/** A language model on the hub that is known to suit, under a short name. */
+/** A tested language model on the hub, under a short name. */
 export interface KnownWriter {
   readonly name: string;
   readonly displayName: string;
   readonly repository: string;
-  /** The file within the repository. */
+  /** Path within the repository. */
   readonly path: string;
-  /** SPDX identifier, as its maker states it. What the hub states when it is pulled is what has to be accepted. */
+  /** SPDX identifier. The user has to accept the licence that the hub states at the time of the pull. */
   readonly licence: string;
-  /** Approximate size of the file and of memory at the default context and two replies. */
+  /** Approximate size of the file, and memory at the default context and two replies. */
   readonly sizeGb: number;
   readonly memoryGb: number;
-  /** How messages become a prompt, as `writers/llama/prompt.ts` has it. */
+  /** Prompt format (`writers/llama/prompt.ts`). */
   readonly template: "own" | "chatml" | "chatml-unthinking";
-  /** What others know of the file; absent where too few agree. */
+  /** Independently confirmed digest, if there is one. */
   readonly known?: KnownFile;
 }
 
-/** A file of a commit as independent projects pin it. */
+/** A file at one commit, as independent projects pin it. */
 export interface KnownFile {
-  /** The first digits of the commit. */
+  /** First digits of the commit. */
   readonly revision: string;
   readonly sizeBytes: number;
-  /** The first and the last digits of the file's hash. */
+  /** First and last digits of the digest. */
   readonly sha256: readonly [first: string, last: string];
 }
 
@@ -73,31 +73,28 @@ export const KNOWN_WRITERS: readonly KnownWriter[] = [
   },
 ];
 
-/** The known model of that name. */
 export function findKnownWriter(name: string): KnownWriter | undefined {
   return KNOWN_WRITERS.find((writer) => writer.name === name);
 }
 
-/** The known model that lies there, whatever the capitals. */
+/** Returns the known writer at that place; case-insensitive. */
 export function knownWriterAt(repository: string, path: string): KnownWriter | undefined {
   const place = `${repository}/${path}`.toLowerCase();
   return KNOWN_WRITERS.find((writer) => `${writer.repository}/${writer.path}`.toLowerCase() === place);
 }
 
-/** A codec language model that its authors publish on the hub, and that can be pulled by a name of ours. */
+/** A codec language model on the hub, under a short name. */
 export interface KnownCodecLm {
   readonly name: string;
-  /** As the hub spells it. */
   readonly repository: string;
-  /** Which files it consists of: `model_type` in its `config.json`. */
+  /** `model_type` in its `config.json`, which decides on its files. */
   readonly kind: "csm" | "qwen3_tts";
-  /** SPDX identifier, as its authors state it; the hub is asked again when it is pulled. */
+  /** SPDX identifier. The hub is asked again at the time of the pull. */
   readonly licence: string;
-  /** What it takes, about, before the hub has been asked. */
+  /** Approximate size on disk. */
   readonly approximateBytes: number;
 }
 
-/** The checkpoints that can be pulled, as `models list` has them. */
 export const KNOWN_CODEC_LMS: readonly KnownCodecLm[] = [
   {
     name: "csm-1b",
@@ -117,23 +114,21 @@ function qwen3Tts(name: string, variant: string, approximateBytes: number): Know
   return { name, repository, kind: "qwen3_tts", licence: "Apache-2.0", approximateBytes };
 }
 
-/** The one of that name, or `undefined`. */
 export function findCodecLm(name: string): KnownCodecLm | undefined {
   return KNOWN_CODEC_LMS.find((known) => known.name === name);
 }
 
-/** The one that the hub has in that repository, whatever the capitals, or `undefined`. */
+/** Returns the known model in that repository; case-insensitive. */
 export function codecLmAt(repository: string): KnownCodecLm | undefined {
   return KNOWN_CODEC_LMS.find((known) => known.repository.toLowerCase() === repository.toLowerCase());
 }
 
-/** What is known of the model of a checkpoint. */
 export function knownWriterOf(manifest: WriterManifest): KnownWriter | undefined {
   const source = hubSourceOf(manifest);
   return source === null ? undefined : knownWriterAt(source.repository, source.path);
 }
 
-/** The template of a checkpoint's model: its file's own unless it is a known one. */
+/** Returns the prompt format of a writer: its file's own unless the model is known. */
 export function templateOf(manifest: WriterManifest): KnownWriter["template"] {
   return knownWriterOf(manifest)?.template ?? "own";
 }

@@ -1,9 +1,8 @@
 import type { ModelVoice, VoiceSupport } from "../core/model-card.ts";
 
-/** Name of the checkpoint that speaks with Kokoro-82M. */
 export const KOKORO_CHECKPOINT = "kokoro";
 
-/** Its voices' styles can be averaged, and a recording is followed. */
+/** Its voices' styles can be averaged. */
 export const KOKORO_VOICE_SUPPORT: VoiceSupport = {
   mixes: true,
   samples: true,
@@ -12,18 +11,18 @@ export const KOKORO_VOICE_SUPPORT: VoiceSupport = {
   englishOnly: true,
 };
 
-/** Which of its voices the labels stand for, where the settings name no others. */
+/** Default voices of the speaker labels. */
 export const KOKORO_SPEAKER_VOICES: Readonly<Record<string, string>> = { "0": "af_heart", "1": "am_michael" };
 
-/** The voice that vocal tracts are compared with. */
+/** The voice whose vocal tract has length 1. */
 const REFERENCE = "af_heart";
 
-/** Voices that are measured before Kokoro speaks; the others are when there is time, or when they first speak. */
+/** Returns the voices to measure before Kokoro first speaks; others are measured when idle or on first use. */
 export function voicesMeasuredFirst(labels: Readonly<Record<string, string>>): string[] {
   return [...new Set([REFERENCE, ...Object.values(labels)])];
 }
 
-/** OpenAI's names, where a voice of ours answers to one: thirteen people of whom no two sound alike (see the decision). */
+/** OpenAI's names of our voices: thirteen people, no two of whom sound alike (see the decision). */
 const ALIASES: Readonly<Record<string, string>> = {
   ...{ af_alloy: "alloy", af_river: "coral", bf_emma: "marin", af_heart: "nova", bf_lily: "sage" },
   ...{ af_nicole: "shimmer", am_adam: "ash", bm_daniel: "ballad", am_michael: "cedar", am_eric: "echo" },
@@ -31,8 +30,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Medians of the pitch in hertz, as it is heard; length of the vocal tract against the reference's, as following estimates it;
- * and what else there is to tell.
+ * Median perceived pitch in hertz; vocal tract length relative to the reference, as following estimates it; remarks.
  */
 const MEASURED_VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, more?: string])[] = [
   ["af_alloy", 136, 0.91],
@@ -65,7 +63,7 @@ const MEASURED_VOICES: readonly (readonly [id: string, pitchHz: number, tract: n
   ["bm_lewis", 80, 0.85],
 ];
 
-/** Kokoro's English voices. What is said with a British one is read as British English is spoken. */
+/** Kokoro's English voices. Text for a British one is read as British English. */
 export const KOKORO_VOICES: readonly ModelVoice[] = MEASURED_VOICES.map(([id, pitchHz, , more]) => {
   const sex = id[1] === "f" ? "female" : "male";
   const isBritish = id.startsWith("b");
@@ -85,14 +83,14 @@ export const KOKORO_VOICES: readonly ModelVoice[] = MEASURED_VOICES.map(([id, pi
   };
 });
 
-/** What it is called: its id where OpenAI's name of that sound means somebody else. */
+/** Returns the display name: the id, if OpenAI uses the voice's own name for another one. */
 function nameOf(id: string): string {
   const own = id.slice(3);
   const meant = Object.keys(ALIASES).find((each) => ALIASES[each] === own) ?? id;
   return meant === id ? `${own.charAt(0).toUpperCase()}${own.slice(1)}` : id;
 }
 
-/** From whom somebody's voice is followed: those who speak as people do every day. */
+/** Voices that following may start from: ordinary ones only. */
 export const KOKORO_STARTING_VOICES = {
   reference: REFERENCE,
   voices: MEASURED_VOICES.flatMap(([id, pitchHz, tract, more]) =>

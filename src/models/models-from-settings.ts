@@ -8,20 +8,19 @@ import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel, speakerVoices } f
 type ModelSettings = Pick<Settings, "models" | "checkpoints">;
 type RemoteSettings = NonNullable<Settings["checkpoints"][string]["remote"]>;
 
-/** What is known of a checkpoint that is computed here once its folder was looked into. */
+/** Facts about a local checkpoint, known once its folder was inspected. */
 export type LocalCheckpointInfo = Pick<PublicModel, "reads"> & {
   readonly description: string;
 } & Partial<CardVoices>;
 
-/** Who speaks, in the words of a card. */
 type CardVoices = Pick<PublicModel["card"], "voices" | "takes" | "labels">;
 
 /**
- * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
- * them the ids that only the settings know.
+ * Returns the public models, some of which the settings may give another checkpoint, then the ids that only the
+ * settings have.
  *
- * @param localCheckpoints what is known of checkpoints that are computed here, by their names
- * @throws SettingsError where a model names a checkpoint that there is not, or a checkpoint has the embedded one's name
+ * @param localCheckpoints facts about local checkpoints, by name
+ * @throws SettingsError if a model names an unknown checkpoint, or a checkpoint is named like the embedded one
  */
 export function modelsFromSettings(
   { models, checkpoints }: ModelSettings,
@@ -41,7 +40,6 @@ export function modelsFromSettings(
   });
 }
 
-/** A further id: the default model under another name. */
 function renamedDefaultModel(id: string): PublicModel {
   const model = PUBLIC_MODELS.find(({ card }) => card.isDefault)!;
   return { ...model, card: { ...model.card, id, displayName: id, isDefault: false }, isResident: false };
@@ -63,7 +61,7 @@ function withCheckpoint(
   if (checkpoint === EMBEDDED_CHECKPOINT) return { ...model, card: called(card.description) };
   const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
   if (given?.remote !== undefined) {
-    // What computes elsewhere takes next to nothing here.
+    // Remote checkpoints need hardly any memory here.
     const spoken = {
       voices: remoteVoices(given.remote),
       takes: remoteVoiceSupport(given.remote),
@@ -93,11 +91,11 @@ function withCheckpoint(
   };
 }
 
-/** The voices of labels, and those that the settings have other names for: what is known without asking anybody. */
+/** Returns the voices of the speaker labels and those named in the settings, without asking the server. */
 function remoteVoices({ voices = {} }: RemoteSettings): readonly ModelVoice[] {
   const labels = speakerVoices();
   const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
-  // A name that is one of OpenAI's means what the settings say, and no label's voice.
+  // The settings may give an OpenAI name to another voice than a label's.
   const named = new Set(others.map((name) => name.toLowerCase()));
   return [
     ...labels.map((voice) => ({ ...voice, aliases: voice.aliases.filter((alias) => !named.has(alias)) })),
@@ -108,13 +106,12 @@ function remoteVoices({ voices = {} }: RemoteSettings): readonly ModelVoice[] {
   ];
 }
 
-/** What can be its voice: an Antiphon hears a recording as an earlier turn, and takes no manner in a conversation. */
+/** A remote Antiphon takes a recording as an earlier turn, and no manner in a conversation. */
 function remoteVoiceSupport({ kind, references }: RemoteSettings): PublicModel["card"]["takes"] {
   if (kind === "antiphon") return { mixes: false, samples: true, anyName: true };
   return { mixes: false, samples: references, anyName: true, manner: "words" };
 }
 
-/** What there is to know before one uses it, in the words of a card. */
 function describeRemote({ kind, model, references }: RemoteSettings): string {
   if (kind === "antiphon") {
     const which = model === undefined ? "its default model" : `its model “${model}”`;

@@ -1,32 +1,30 @@
 import type { ModelCard, ModelVoice, VoiceSupport } from "../core/model-card.ts";
 import type { Preset, RequestedManner } from "../core/script.ts";
 
-/** A model as requests name it, and what stands behind the name. */
+/** A model as requests name it, with the checkpoint that speaks for it. */
 export interface PublicModel {
   readonly card: ModelCard;
-  /** The name of the checkpoint that speaks for it. */
   readonly checkpoint: string;
-  /** What it asks of its checkpoint that other models of the same checkpoint do not. */
+  /** Options that set it apart from other models of its checkpoint. */
   readonly preset: Preset;
-  /** How voices of it speak where nothing else is asked for, by their ids. */
+  /** Default manners, by voice id. */
   readonly manners?: ReadonlyMap<string, RequestedManner>;
-  /** Whether its checkpoint is loaded at the start and stays. */
+  /** Whether its checkpoint is loaded at the start and never unloaded. */
   readonly isResident: boolean;
-  /** Whose earlier turns' words its checkpoint reads with their sound; absent, nobody's. */
+  /** Turns whose text its checkpoint reads along with the audio: all, or those of the same speaker. Absent: none. */
   readonly reads?: "everybody" | "speaker";
 }
 
-/** The model of that id; the default for `null`; `undefined` for an id that is not offered. */
+/** Returns the model of that id, or the default for `null`. */
 export function findModel(models: readonly PublicModel[], id: string | null): PublicModel | undefined {
   return models.find(({ card }) => (id === null ? card.isDefault : card.id === id));
 }
 
-/** Name of the checkpoint that is part of the repository. */
+/** Name of the checkpoint that is part of the package. */
 export const EMBEDDED_CHECKPOINT = "heart";
 
 /**
- * The embedded voice's people. OpenAI's thirteen names mean twelve of them: `alloy`, its clients' default, and `nova` both mean
- * `0`, and `2` has no other name.
+ * The embedded voices. Both `alloy`, the default of OpenAI's clients, and `nova` are aliases of `0`; `2` has none.
  */
 export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   [
@@ -53,7 +51,7 @@ export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   aliases,
 }));
 
-/** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
+/** A recording is followed like the audio of earlier turns; voices cannot be mixed. */
 export const EMBEDDED_VOICE_SUPPORT: VoiceSupport = {
   mixes: false,
   samples: true,
@@ -62,10 +60,9 @@ export const EMBEDDED_VOICE_SUPPORT: VoiceSupport = {
   englishOnly: true,
 };
 
-/** The speakers of every public model. */
+/** Speakers of every public model. */
 export const SPEAKERS: readonly string[] = ["0", "1"];
 
-/** Returns a public model that the embedded voice speaks for. */
 function embeddedModel(
   id: string,
   displayName: string,
@@ -83,11 +80,11 @@ function embeddedModel(
 const DEFAULT_MODEL = "svc-beta-v0.3";
 
 /**
- * The models that are offered, the default first, then from the newest to the oldest, the compact one last. All four
- * speak with the embedded voice until larger checkpoints are configured, and their descriptions say so.
+ * The public models: the default, then the others from newest to oldest, then the compact one. All speak with the
+ * embedded voice until another checkpoint is configured, and their descriptions say so.
  *
- * Presets: `liveliness` (0 to 1) scales how far delivery departs from the voice's own as the temperature rises;
- * `acoustics` tells whether fine acoustic detail does; `follows` says how much of a voice in earlier turns is taken up.
+ * Presets: `liveliness` (0 to 1) scales how much delivery varies with the temperature, `acoustics` whether fine
+ * acoustic detail does too; `follows` names what is adopted from a voice in earlier turns.
  */
 export const PUBLIC_MODELS: readonly PublicModel[] = [
   embeddedModel(
@@ -126,8 +123,8 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
 ];
 
 /**
- * The voices of labels by whatever speaks for them, of whom nothing is known but that the names are theirs: those of the
- * embedded voice's women mean the first, those of its men the second.
+ * Returns voices for the speaker labels of a model of unknown voices. OpenAI's female names mean the first, the male
+ * ones the second.
  */
 export function speakerVoices(): readonly ModelVoice[] {
   return EMBEDDED_VOICES.slice(0, 2).map(({ id, name, sex }) => ({

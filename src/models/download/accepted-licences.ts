@@ -7,10 +7,10 @@ import { asDiskError, onDisk } from "./disk.ts";
 import type { PullOptions } from "./options.ts";
 import { isAbsent, PullError } from "./pull-error.ts";
 
-/** A licence that has yet to be accepted. */
+/** A licence to be accepted. */
 export interface LicenceQuestion {
   readonly repository: string;
-  /** As the hub states it, or that it states none. */
+  /** As the hub states it, or "not stated". */
   readonly licence: string;
   readonly licenceUrl: string;
   readonly file: string;
@@ -18,11 +18,10 @@ export interface LicenceQuestion {
 }
 
 export interface HubPullOptions extends PullOptions {
-  /** Shows a licence to whoever pulls: true when it is accepted. Asked once for each repository and licence. */
+  /** Asks the user to accept a licence; called once per repository and licence. */
   readonly acceptLicence: (question: LicenceQuestion) => Promise<boolean>;
 }
 
-/** A licence that somebody has accepted for a repository of the hub. */
 const Acceptance = Type.Object({
   repository: Type.String(),
   licence: Type.String(),
@@ -33,9 +32,9 @@ const Acceptance = Type.Object({
 const AcceptedLicences = Type.Object({ accepted: Type.Array(Acceptance) });
 
 /**
- * Has a licence accepted, unless it was in this data directory, and remembers it.
+ * Asks for a licence to be accepted, and remembers the answer in the data directory.
  *
- * @throws PullError when it is not accepted, or the disk fails.
+ * @throws PullError if it is declined or the disk fails
  */
 export async function requireAcceptedLicence(
   question: LicenceQuestion,
@@ -53,7 +52,7 @@ export async function requireAcceptedLicence(
       `The licence of ${repository} was not accepted (${licence}, ${licenceUrl}): nothing was fetched.`,
     );
   }
-  // Somebody may have accepted others while this one was read.
+  // Another process may have recorded others meanwhile.
   const book = await readAccepted(path);
   if (isAccepted(book)) return;
   const accepted = [...book.accepted, { repository, licence, accepted_at: new Date().toISOString() }];
@@ -72,7 +71,7 @@ async function readAccepted(path: string): Promise<Static<typeof AcceptedLicence
     const value: unknown = JSON.parse(text);
     if (Check(AcceptedLicences, value)) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new PullError(
     `${path} does not say which licences were accepted: mend it, or remove it and be asked again.`,

@@ -1,12 +1,12 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { codeOf, PullError } from "./pull-error.ts";
 
-/** No space, no quota, or more than the process may write into one file. */
+/** No space, no quota, or beyond the process's limit of file size. */
 const FULL = ["ENOSPC", "EDQUOT", "EFBIG"];
 
 const FORBIDDEN = ["EACCES", "EPERM", "EROFS"];
 
-/** Bytes that this process may still write in a folder; infinite where the system does not say. */
+/** Returns the bytes that this process may still write; infinite if unknown. */
 export async function freeBytesOf(dir: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(dir);
@@ -16,7 +16,7 @@ export async function freeBytesOf(dir: string): Promise<number> {
   }
 }
 
-/** Throws when a folder has no room for `bytes`. */
+/** @throws PullError if a folder has no room for `bytes` */
 export async function requireSpace(
   dir: string,
   bytes: number,
@@ -30,12 +30,12 @@ export async function requireSpace(
   );
 }
 
-/** Makes a folder, and those that it lies in, where they are not there yet. @throws PullError when the disk fails. */
+/** Creates a folder and its parents. @throws PullError if the disk fails */
 export async function makeFolder(dir: string): Promise<void> {
   await onDisk(dir, () => mkdir(dir, { recursive: true }));
 }
 
-/** Does work on a file or folder; an error of the file system is said in one sentence with the remedy. */
+/** Runs work on a path, and turns file system errors into a {@link PullError} with the remedy. */
 export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -44,7 +44,7 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Turns an error of the file system into one sentence with the remedy; gives back any other as it is. */
+/** Turns a file system error into a {@link PullError} with the remedy; returns any other error unchanged. */
 export function asDiskError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
@@ -64,7 +64,6 @@ export function asDiskError(error: unknown, path: string): unknown {
   return error;
 }
 
-/** A write that found no room. */
 export class FullDiskError extends PullError {
   readonly path: string;
 
@@ -77,7 +76,7 @@ export class FullDiskError extends PullError {
   }
 }
 
-/** Bytes as people count them: `98.4 MB`. */
+/** Formats bytes as `98.4 MB`. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -6,20 +6,18 @@ import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
 import { codeOf, messageOf, PullError, SourceError } from "./pull-error.ts";
 
-/** Tells that a try failed and when the next one is. */
 export type OnRetry = (problem: string, delayMs: number) => void;
 
-/** An address, and what a request for it has to carry. */
 export interface HttpSource {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Completes a part from an address, going on where it ends. Tries again while a try brings enough that is new, and
- * a few times when it does not.
+ * Completes a part from an address, resuming at its end. Tries again as long as attempts make progress, and a few
+ * times without.
  *
- * @throws SourceError when the source is given up; PullError when the disk fails; the signal's reason.
+ * @throws SourceError if the source is given up; PullError if the disk fails; the signal's reason
  */
 export async function fetchOverHttp(
   address: HttpSource,
@@ -46,14 +44,14 @@ export async function fetchOverHttp(
   }
 }
 
-/** How long to wait before the next try; `null` when there is none. */
+/** Returns the delay before the next attempt; `null` to give up. */
 function delayBefore(fruitless: number, { retryAfterMs }: SourceError, times: PullTimes): number | null {
   if (fruitless > times.retryDelaysMs.length) return null;
   if (retryAfterMs !== null) return retryAfterMs > times.maxWaitMs ? null : retryAfterMs;
   return times.retryDelaysMs[Math.max(0, fruitless - 1)] ?? 0;
 }
 
-/** One request; `null` when the part is complete. */
+/** Makes one request; returns `null` if the part is complete. */
 async function attempt(
   address: HttpSource,
   part: PartFile,
@@ -94,7 +92,7 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
   }, times.stallTimeoutMs);
   const write = async (bytes: Buffer) => {
     received += bytes.length;
-    // What comes beyond the file's size is left unread; whether the bytes are right, the checksum tells.
+    // Bytes beyond the file's size are ignored; the digest decides.
     await part.append(bytes.subarray(0, part.totalBytes - part.doneBytes));
   };
   try {
@@ -105,10 +103,9 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
 }
 
 /**
- * Makes the part ready for the body of an answer: it goes on where the part ends, or the part starts again where the
- * server sends everything. Nothing is trusted: the answer has to say which bytes it sends, and of how many.
+ * Checks that the response continues where the part ends, or restarts the part if the server sends the whole file.
  *
- * @throws SourceError when the body is not what was asked for.
+ * @throws SourceError if the body is not what was requested
  */
 async function prepareForBody(answer: IncomingMessage, part: PartFile): Promise<void> {
   switch (answer.statusCode) {
@@ -136,7 +133,7 @@ async function continueAt({ start, total }: Range, part: PartFile): Promise<void
     await startAgain("it sends another stretch of the file than was asked for", part);
 }
 
-/** The next try will ask for everything, which every server can answer. */
+/** Restarts the part: the next attempt requests the whole file, which every server supports. */
 async function startAgain(problem: string, part: PartFile): Promise<never> {
   const isPassing = part.doneBytes > 0;
   await part.restart();
@@ -159,7 +156,7 @@ function contentLength({ headers }: IncomingMessage): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/** `bytes 100-199/1000`, `bytes 100-199/*`, `bytes *\/1000`. */
+/** Parses `bytes 100-199/1000`, `bytes 100-199/*`, `bytes *\/1000`. */
 function parseContentRange({ headers }: IncomingMessage): Range {
   const [, start, total] =
     /^bytes (?:(\d{1,15})-\d{1,15}|\*)\/(\d{1,15}|\*)$/.exec(headers["content-range"] ?? "") ?? [];
@@ -169,21 +166,21 @@ function parseContentRange({ headers }: IncomingMessage): Range {
   };
 }
 
-/** Bytes that may wait to be written before the sender is held back. */
+/** Received bytes that may wait to be written before the response is paused. */
 const MAX_PENDING_BYTES = 1 << 20;
 
 /**
- * Hands on what a body brings, in order, until it ends or `isEnough`. When it breaks off, all that had come by then is
- * handed on first: a stream that is iterated over would drop what it still holds.
+ * Writes a body in order until it ends or `isEnough`. If the connection breaks, everything received is written first:
+ * iterating over the stream would drop what it buffers.
  *
- * @throws what the body or `write` fails with.
+ * @throws what the body or `write` throws
  */
 async function receive(
   body: IncomingMessage,
   write: (bytes: Buffer) => Promise<void>,
   isEnough: () => boolean,
 ): Promise<void> {
-  // It may have broken off before anybody listened; it says so no more then.
+  // It may have failed before a listener was attached, and does not report that again.
   if (body.destroyed) throw body.errored ?? new Error("aborted");
   let waitingBytes = 0;
   let writing = Promise.resolve();
@@ -213,15 +210,14 @@ const MAX_REDIRECTS = 10;
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** The server was never reached: asking again at once is of no use. */
+/** The server was never reached, so an immediate retry is pointless. */
 export class UnreachableError extends SourceError {}
 
 /**
- * Asks for what is at an address, and follows redirects. The answer's body is yet to be read; destroy it when done.
- * Only HTTPS is spoken, but for this machine itself, where nobody listens in. An `authorization` goes to the address that
- * was asked for, and not along to where that redirects to.
+ * Requests an address and follows redirects. The caller reads or destroys the body. HTTPS only, except on the
+ * loopback interface. `authorization` is not sent to other origins.
  *
- * @throws SourceError when there is no answer within the times, or a redirect leads nowhere; the signal's reason.
+ * @throws SourceError if no response arrives in time or a redirect is invalid; the signal's reason
  */
 export async function openUrl(
   address: string,
@@ -246,7 +242,6 @@ export async function openUrl(
   throw new SourceError(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
-/** The headers for a host that another one has sent us to. */
 function headersFor(url: URL, address: string, headers: Readonly<Record<string, string>>) {
   if (url.origin === new URL(address).origin) return headers;
   const { authorization: _, ...others } = headers;
@@ -283,7 +278,7 @@ function sendRequest(
     const isSecure = url.protocol === "https:";
     const seconds = (ms: number) => `${ms / 1_000} s`;
     let isConnected = false;
-    // No shared agent: what is asked once needs no connection that outlives the answer.
+    // No shared agent: one request needs no connection that outlives it.
     const request = (isSecure ? requestHttps : requestHttp)(url, { agent: false, headers, signal });
     let timer = setTimeout(() => {
       request.destroy(new UnreachableError(`it cannot be reached within ${seconds(times.connectTimeoutMs)}`));
@@ -302,7 +297,7 @@ function sendRequest(
       clearTimeout(timer);
       resolve(answer);
     });
-    // For good: errors that come after the answer reach whoever reads its body.
+    // Never removed: later errors reach the reader of the body.
     request.on("error", (error) => {
       clearTimeout(timer);
       if (signal.aborted) reject(signal.reason);
@@ -315,18 +310,17 @@ function sendRequest(
   });
 }
 
-/** What is said of a connection that ended in the middle. */
 export function brokenConnection(error: unknown): string {
   return `the connection broke off (${errorReason(error)})`;
 }
 
-/** A failure to connect to every address of a host has the causes inside, and no message of its own. */
+/** A failure to connect to all addresses of a host has no message of its own, only causes. */
 function errorReason(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return codeOf(error) ?? codeOf(first) ?? messageOf(first);
 }
 
-/** An answer that has nothing of use; the remedy ends the sentence. */
+/** Creates the error for a useless response; `remedy` ends the sentence. */
 export function statusError({ statusCode = 0, headers }: IncomingMessage, remedy = ""): SourceError {
   const isPassing = statusCode >= 500 || [408, 425, 429].includes(statusCode);
   const retryAfterMs = isPassing ? parseRetryAfter(headers["retry-after"]) : null;
@@ -337,7 +331,7 @@ export function statusError({ statusCode = 0, headers }: IncomingMessage, remedy
   });
 }
 
-/** `Retry-After`: seconds or a date (RFC 9110, 10.2.3). */
+/** Parses `Retry-After`: seconds or a date (RFC 9110, 10.2.3). */
 function parseRetryAfter(value: string | undefined): number | null {
   if (value === undefined) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;

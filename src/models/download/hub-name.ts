@@ -1,22 +1,17 @@
 import type { ExpectedFile } from "../installed-checkpoint.ts";
 import { PullError } from "./pull-error.ts";
 
-/** A GGUF on the hub as a person names it. */
+/** A GGUF on the hub, as a user names it. */
 export interface HubName {
   /** `OWNER/REPO`. */
   readonly repository: string;
-  /** A file within it, or the end of one's name; `null` leaves the choice to us. */
+  /** Path or file name; `null` for the default choice. */
   readonly file: string | null;
 }
 
-/** Begins the name of what is on the hub. */
 export const HUB_PREFIX = "hf:";
 
-/**
- * Reads `hf:OWNER/REPO[:FILE]`.
- *
- * @throws PullError when it is none.
- */
+/** Parses `hf:OWNER/REPO[:FILE]`. @throws PullError if it is invalid */
 export function parseHubName(text: string): HubName {
   const [, repository, file = null] = HUB_NAME.exec(text) ?? [];
   if (repository === undefined || repository.includes("..") || (file !== null && !isHubPath(file))) {
@@ -27,12 +22,12 @@ export function parseHubName(text: string): HubName {
   return { repository, file };
 }
 
-/** Whether a path within a repository can be asked for, and leads nowhere else. */
+/** Returns whether a path within a repository is well-formed and leads nowhere else. */
 export function isHubPath(path: string): boolean {
   return HUB_PATH.test(path) && !path.split("/").some((part) => part === "" || part === "." || part === "..");
 }
 
-/** The same as a person types it. */
+/** Formats what {@link parseHubName} reads. */
 export function formatHubName({ repository, file }: HubName): string {
   return `${HUB_PREFIX}${repository}${file === null ? "" : `:${file}`}`;
 }
@@ -40,26 +35,25 @@ export function formatHubName({ repository, file }: HubName): string {
 const HUB_PATH = /^[\w.+@=~ ()/-]{1,255}$/;
 const HUB_NAME = /^hf:([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9_][\w.-]{0,95})(?::(.{1,255}))?$/;
 
-/** What the hub has in a repository. */
 interface Listing {
   readonly repository: string;
   readonly files: readonly ExpectedFile[];
 }
 
-/** A file of which the hub states all that has to be known. */
+/** A GGUF file with a known digest. */
 export type ChosenFile = ExpectedFile & { readonly sha256: string };
 
-/** The quantisation that is taken where several are there and none is named. */
+/** Default quantisation. */
 const USUAL = /q4_k_m/i;
-/** One part of a model that was cut into several files. */
+/** Part of a model in several files. */
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/i;
-/** What sees for a model that sees. It writes nothing. */
+/** Vision encoder, which writes no text. */
 const PROJECTOR = /(^|[/_.-])mmproj/i;
 
 /**
- * The GGUF file of a repository that is meant: the one that is named, the only one, or that with 4 bits.
+ * Chooses a GGUF file of a repository: the named one, the only one, or the 4-bit one.
  *
- * @throws PullError that says which there are, or what is wrong with the one.
+ * @throws PullError that lists the files, or says what is wrong with the one
  */
 export function chooseGgufFile(repository: Listing, wanted: string | null): ChosenFile {
   const there = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
@@ -89,7 +83,7 @@ function defaultFiles(there: readonly ExpectedFile[]): readonly ExpectedFile[] {
   return found.length === 1 ? found : there;
 }
 
-/** By its path, else by its name alone, whatever the capitals. */
+/** Matches the path, else path or file name case-insensitively. */
 function filesNamed(there: readonly ExpectedFile[], wanted: string): readonly ExpectedFile[] {
   const exact = there.filter(({ path }) => path === wanted);
   if (exact.length > 0) return exact;
@@ -112,7 +106,6 @@ function requireVerifiable({ repository }: Listing, { path, sizeBytes, sha256 }:
   return { path, sizeBytes, sha256 };
 }
 
-/** The last part of a path. */
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

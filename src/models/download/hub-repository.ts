@@ -9,23 +9,21 @@ import { isHubPath } from "./hub-name.ts";
 import type { FetchContext } from "./options.ts";
 import { messageOf, PullError, SourceError } from "./pull-error.ts";
 
-/** With what the hub is asked. */
 type HubRequest = Pick<FetchContext, "env" | "times" | "signal">;
 
-/** A repository as it is at one commit. */
+/** A repository at one commit. */
 export interface HubRepository {
   /** As the hub spells it. */
   readonly repository: string;
-  /** The commit, 40 hexadecimal digits: what is asked for from now on, whatever becomes of the branch. */
+  /** Commit, 40 hexadecimal digits. All later requests use it, even if the branch moves. */
   readonly revision: string;
-  /** The licence as the hub states it; `null` when it states none. */
+  /** As the hub states it; `null` if it states none. */
   readonly licence: string | null;
-  /** Where the licence can be read, if it says so. */
   readonly licenceLink: string | null;
   readonly files: readonly ExpectedFile[];
 }
 
-/** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
+/** Response of `/api/models/OWNER/REPO/revision/main?blobs=true`. */
 const Answer = Type.Object({
   id: Type.Optional(Type.String({ pattern: REPOSITORY })),
   sha: Type.String({ pattern: GIT_SHA1 }),
@@ -48,13 +46,13 @@ const Answer = Type.Object({
   cardData: Type.Optional(Type.Unknown()),
 });
 
-/** A repository with a great many files has an answer of some megabytes. */
+/** Repositories with many files have responses of some megabytes. */
 const MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * Asks the hub what there is now in a repository, at its branch `main`.
+ * Asks the hub for a repository at its branch `main`.
  *
- * @throws PullError, in one sentence with the remedy; the signal's reason.
+ * @throws PullError, one sentence with the remedy; the signal's reason
  */
 export async function readHubRepository(repository: string, asking: HubRequest): Promise<HubRepository> {
   const { env, signal } = asking;
@@ -76,7 +74,7 @@ export async function readHubRepository(repository: string, asking: HubRequest):
     revision: answer.sha,
     licence: license,
     licenceLink: license_link,
-    // What nobody could name, or what leads elsewhere, is as good as not there.
+    // Files with invalid paths are ignored.
     files: answer.siblings
       .filter(({ rfilename }) => isHubPath(rfilename))
       .map(({ rfilename, size, blobId, lfs }) => {
@@ -92,7 +90,7 @@ export async function readHubRepository(repository: string, asking: HubRequest):
   };
 }
 
-/** What `/api/models/OWNER/REPO/tree/COMMIT?recursive=true` answers, as far as it is read here. */
+/** Response of `/api/models/OWNER/REPO/tree/COMMIT?recursive=true`. */
 const Tree = Type.Array(
   Type.Object({
     type: Type.String(),
@@ -103,7 +101,7 @@ const Tree = Type.Array(
       Type.Union([
         Type.Object({
           size: Type.Integer({ minimum: 0 }),
-          /** The SHA-256, with or without saying so. */
+          /** SHA-256, with or without a prefix. */
           oid: Type.String({ pattern: "^(sha256:)?[0-9a-f]{64}$" }),
         }),
         Type.Null(),
@@ -113,10 +111,9 @@ const Tree = Type.Array(
 );
 
 /**
- * The same repository at the same commit, with what its listing by folders states of its files: a mirror may say no more
- * than their names elsewhere.
+ * Adds sizes and digests from the tree listing, since the repository's entry on a mirror may have names only.
  *
- * @throws PullError, in one sentence with the remedy; the signal's reason.
+ * @throws PullError, one sentence with the remedy; the signal's reason
  */
 export async function withTree(repository: HubRepository, asking: HubRequest): Promise<HubRepository> {
   const path = `${repository.repository}/tree/${repository.revision}?recursive=true`;
@@ -136,13 +133,13 @@ export async function withTree(repository: HubRepository, asking: HubRequest): P
   return { ...repository, files };
 }
 
-/** What is stated of a small file. Of one in LFS, the blob would be that of the pointer. */
+/** For files not in LFS; the blob id of an LFS file would be its pointer's. */
 function gitFile(path: string, size: number | null | undefined, blob: unknown): ExpectedFile {
   const isName = typeof blob === "string" && new RegExp(GIT_SHA1).test(blob);
   return { path, sizeBytes: size ?? 0, ...(isName ? { gitSha1: blob } : {}) };
 }
 
-/** Asks the API. What passes, as when the hub has too much to do, is asked again, a few times. */
+/** Queries the API, retrying transient errors. */
 async function fetchText(path: string, repository: string, asking: HubRequest): Promise<string> {
   const { times, signal } = asking;
   const access = hubAccess(asking.env);
@@ -209,7 +206,7 @@ function parseAs<T extends TSchema>(schema: T, text: string): Static<T> | null {
   }
 }
 
-/** What the head of a model's README says, which its author wrote by hand. */
+/** Reads the licence from the head of the README, which its author wrote by hand. */
 function parseCard(card: unknown): { license: string | null; license_link: string | null } {
   const text = (key: string): string | null => {
     if (typeof card !== "object" || card === null) return null;
@@ -225,37 +222,32 @@ function parseCard(card: unknown): { license: string | null; license_link: strin
   };
 }
 
-/** The model hub, where no mirror is set. */
+/** The model hub's default address. */
 export const HUB = "https://huggingface.co";
 
-/** Where the hub is, and who asks it. */
+/** Address of the hub, and the headers of its requests. */
 export interface HubAccess {
-  /** Without a slash at the end. */
+  /** Has no trailing slash. */
   readonly endpoint: string;
-  /** What a request has to carry: nothing, or a token. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the hub is by the environment: `HF_ENDPOINT` is a mirror that is laid out like it. */
+/** `HF_ENDPOINT` names a mirror with the same layout. */
 function hubEndpoint(env: Readonly<Record<string, string | undefined>>): string {
   return (env.HF_ENDPOINT || HUB).replace(/\/+$/, "");
 }
 
-/** What the hub is called in a message. */
+/** Returns the hub's name for messages. */
 export function hubHost(env: Readonly<Record<string, string | undefined>>): string {
   return hostOf(hubEndpoint(env));
 }
 
-/** The host of an address; all of it where it is none. */
+/** Returns the host of a URL; the text itself if it is none. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/**
- * The hub by the environment, with `HF_TOKEN`, the token of whoever asks.
- *
- * @throws SourceError when the token can be none.
- */
+/** Reads `HF_ENDPOINT` and `HF_TOKEN`. @throws SourceError if the token is malformed */
 export function hubAccess(env: Readonly<Record<string, string | undefined>>): HubAccess {
   const endpoint = hubEndpoint(env);
   const token = env.HF_TOKEN?.trim() ?? "";
@@ -268,7 +260,7 @@ export function hubAccess(env: Readonly<Record<string, string | undefined>>): Hu
   return { endpoint, headers: { authorization: `Bearer ${token}` } };
 }
 
-/** What to do when the hub answers with status 401 or 403; ends a sentence. */
+/** Returns the remedy for status 401 or 403, which ends a sentence. */
 export function tokenRemedy(repository: string, { headers }: HubAccess, status: number): string {
   const page = `${HUB}/${repository}`;
   if (headers.authorization === undefined) {

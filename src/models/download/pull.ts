@@ -13,23 +13,22 @@ import { DEFAULT_TIMES, type FetchContext, fetchContext, type PullOptions } from
 import { PullError } from "./pull-error.ts";
 import { NoSourceError, pullMissing } from "./pull-file.ts";
 
-/** What became of a pull. */
 export type PullOutcome = "already-installed" | "installed";
 
-/** The steps of a pull in which kinds of checkpoints differ. */
+/** The steps of a pull that differ between kinds of checkpoints. */
 export interface PullSteps {
-  /** Looks at every byte of what is there. */
+  /** Checks every byte. */
   verify(signal: AbortSignal): Promise<CheckpointState>;
-  /** Asks what there is to fetch, and whether it may be. Nothing is written before. */
+  /** Asks what to fetch and whether the user agrees. Runs before anything is written. */
   ask?(fetching: FetchContext): Promise<void>;
-  /** Fetches what is missing or damaged, checks it, makes of it what is used here, and puts that in its place. */
+  /** Fetches, checks, converts and places missing or damaged files. */
   install(fetching: FetchContext): Promise<void>;
 }
 
 /**
- * Sees to it that a checkpoint is installed, byte for byte, one process at a time.
+ * Installs a checkpoint, one process at a time.
  *
- * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ * @throws PullError, one or two sentences with the remedy; the signal's reason
  */
 export async function runPull(
   steps: PullSteps,
@@ -39,7 +38,7 @@ export async function runPull(
   const fetching = fetchContext(options);
   const { times, signal, observe } = fetching;
   signal.throwIfAborted();
-  // Without the lock first: what is there may be used where nothing can be written.
+  // First without the lock, so that a read-only data directory works.
   if ((await steps.verify(signal)).state === "installed") return "already-installed";
   await steps.ask?.(fetching);
   const lock = lockPath({ name }, options.dataDir);
@@ -57,10 +56,9 @@ export async function runPull(
 }
 
 /**
- * Sees to it that a writer is installed: fetches what is missing or damaged from the first source that has it. Each file
- * appears under its name only when it is complete, checked and on the disk.
+ * Installs a writer. A file appears under its name once it is complete, checked and synced.
  *
- * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ * @throws PullError, one or two sentences with the remedy; the signal's reason
  */
 export function pullCheckpoint(manifest: WriterManifest, options: PullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
@@ -97,15 +95,15 @@ function fetchError({ name, files }: WriterManifest, dir: string, error: NoSourc
   );
 }
 
-/** Where a checkpoint is put together whose folder appears when it is whole. */
+/** Returns the folder in which a checkpoint is assembled before it appears. */
 export function stagingDir({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
   return join(dataDir, "checkpoints", `.${name}.begun`);
 }
 
 /**
- * Removes a checkpoint, and all that a broken pull left of it. False when there was nothing.
+ * Removes a checkpoint and all remains of interrupted pulls. Returns false if there was nothing.
  *
- * @throws PullError when it is being installed, or the disk does not let go of it.
+ * @throws PullError if it is being installed or the disk fails
  */
 export async function removeCheckpoint(
   named: Pick<CheckpointRecord, "name">,

@@ -6,25 +6,23 @@ import type { Readable } from "node:stream";
 import { stopWith } from "../../core/stop-with.ts";
 import { codeOf, SourceError } from "./pull-error.ts";
 
-/** How a program is run. */
 export interface ProgramRun {
   readonly program: string;
-  /** What to install where there is none: `Python 3 with pip`. */
+  /** What to install if it is missing, such as `Python 3 with pip`. */
   readonly install: string;
-  /** Of the process, instead of this one's. */
+  /** Replaces this process's environment. */
   readonly env: NodeJS.ProcessEnv;
   /** Kills it. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Takes what it prints, in order; the program waits meanwhile. */
+  /** Receives the output in order, with backpressure. */
   readonly onOutput?: (bytes: Buffer) => Promise<void>;
 }
 
-/** What a program that ended left behind. */
 export interface ProgramEnd {
-  /** `null` when it was killed. */
+  /** `null` if it was killed. */
   readonly exitCode: number | null;
-  /** The end of what it printed on standard error. */
+  /** End of standard error. */
   readonly stderr: string;
 }
 
@@ -33,7 +31,7 @@ const STDERR_CHARS = 20_000;
 /**
  * Runs a program to its end, or kills it.
  *
- * @throws SourceError when it cannot be started or takes too long; the signal's reason; what `onOutput` throws.
+ * @throws SourceError if it cannot be started or takes too long; the signal's reason; what `onOutput` throws
  */
 export async function runProgram(args: readonly string[], run: ProgramRun): Promise<ProgramEnd> {
   const { program, install, env, timeoutMs, onOutput } = run;
@@ -55,9 +53,9 @@ export async function runProgram(args: readonly string[], run: ProgramRun): Prom
     child.once("close", resolve);
     child.once("error", reject);
   });
-  // It is awaited below, perhaps only after it has failed.
+  // Awaited below, possibly only after it has failed.
   ended.catch(() => {});
-  // What the program started may hold its ends open after it was killed.
+  // Its child processes may keep the pipes open after it was killed.
   const letGo = () => child.stdout.destroy();
   signal.addEventListener("abort", letGo, { once: true });
   try {
@@ -82,7 +80,7 @@ export async function runProgram(args: readonly string[], run: ProgramRun): Prom
   }
 }
 
-/** Kills a program that still runs, and waits for it to be gone. */
+/** Kills a program that still runs, and waits for its exit. */
 async function end(child: ChildProcessByStdio<null, Readable, Readable>): Promise<void> {
   child.stderr.destroy();
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -90,16 +88,16 @@ async function end(child: ChildProcessByStdio<null, Readable, Readable>): Promis
   await once(child, "exit");
 }
 
-/** Returns the last line that a program printed on standard error, in parentheses; "" if there is none. */
+/** Returns the last line on standard error, in parentheses; "" if there is none. */
 export function lastErrorLine(stderr: string): string {
   const last = stderr.split("\n").findLast((line) => line.trim() !== "" && !line.includes("A complete log"));
   return last === undefined ? "" : ` (${last.trim().slice(0, 200)})`;
 }
 
-/** Prefixes of temporary folders within a checkpoint's folder, by the work that is done in them. */
+/** Prefixes of temporary folders within a checkpoint's folder. */
 export const WORK_PREFIXES = { npm: ".npm-", pip: ".pip-", conversion: ".draft-" };
 
-/** Removes the temporary folders of killed pulls. Only for the holder of the checkpoint's lock. */
+/** Removes temporary folders of killed pulls. Requires the checkpoint's lock. */
 export async function removeWorkFolders(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (Object.values(WORK_PREFIXES).some((prefix) => name.startsWith(prefix))) {

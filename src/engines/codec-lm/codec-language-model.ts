@@ -65,7 +65,7 @@ export interface GenerationResult {
   readonly audioTurns: readonly number[];
 }
 
-export interface VoiceSupport {
+export interface ClipSupport {
   /** `any`: an arbitrary voice, or those of the conversation; `clips`: the voice of a clip; `presets`: its own. */
   readonly kind: "any" | "clips" | "presets";
   /** Names of its presets in lower case; empty if it has none. */
@@ -77,7 +77,7 @@ export interface VoiceSupport {
  * never affect each other's frames.
  */
 export interface CodecLanguageModel {
-  readonly voices: VoiceSupport;
+  readonly voices: ClipSupport;
   /**
    * Computes each frame when it is asked for.
    *

@@ -4,12 +4,12 @@ import type { Tokenizer } from "../../onnx/tokenizer.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
 import { type Checkpoint, findTokenizerProblems, GENERATION_CONFIG } from "./checkpoint.ts";
 import type {
+  ClipSupport,
   CodecLanguageModel,
   GenerationResult,
   ModelSetup,
   Precision,
   Utterance,
-  VoiceSupport,
 } from "./codec-language-model.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { FrameBatch } from "./frame-batch.ts";
@@ -31,7 +31,7 @@ export interface LoadContext {
 
 /** Parts of a model that differ by architecture. */
 export interface ModelParts<Settings> extends Pick<FrameModel, "codes" | "decoder" | "embeddings"> {
-  readonly voices: VoiceSupport;
+  readonly voices: ClipSupport;
   readonly backbone: BackboneParts;
   readonly depthDecoder: DepthDecoderParts;
   settingsOf(generation: Fields, utterance: Utterance): Settings;

@@ -3,7 +3,7 @@ import { float32, floatsOf, idRow, int64, type Tensor, type Tensors } from "../.
 import type { Contour, PlanningNetwork, TextReading } from "../prosody/plan.ts";
 import type { GraphName } from "./graphs/convert.ts";
 import type { ConvertedGraphs } from "./graphs/converted-graphs.ts";
-import type { LayerState } from "./graphs/streaming-graph.ts";
+import type { KokoroLayerState } from "./graphs/streaming-graph.ts";
 import { CHANNELS } from "./graphs/subgraphs.ts";
 import { type StylePart, styleOf } from "./voices.ts";
 
@@ -141,11 +141,11 @@ function flag(isSet: boolean): Tensor {
   return int64(BigInt64Array.of(isSet ? 1n : 0n), [1]);
 }
 
-function zeros({ channels, initial }: LayerState): Tensor {
+function zeros({ channels, initial }: KokoroLayerState): Tensor {
   return float32(new Float32Array(channels * initial), [1, channels, initial]);
 }
 
-function kept(outputs: Tensors, { name }: LayerState): Tensor {
+function kept(outputs: Tensors, { name }: KokoroLayerState): Tensor {
   const tensor = outputs[`next.${name}`];
   if (tensor === undefined) throw new Error(`Kokoro's decoder does not give next.${name}.`);
   return tensor;

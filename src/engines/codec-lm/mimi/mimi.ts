@@ -1,7 +1,11 @@
 import { LruCache } from "../../../audio/lru-cache.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
-import { type SessionSetup, StreamedSession, type StreamState } from "../networks/streamed-session.ts";
+import {
+  StreamedSession,
+  type StreamedSessionSetup,
+  type StreamState,
+} from "../networks/streamed-session.ts";
 import { type CodeFrame, createFrameDecoder, type FrameDecoder } from "./frame-decoder.ts";
 import { codeVectorIndices, mimiDecoder, mimiEncoder } from "./mimi-graphs.ts";
 import { LATENT_STRIDE, type MimiSizes, samplesPerFrame } from "./sizes.ts";
@@ -27,7 +31,7 @@ export async function openMimiEncoder(
   stem: string,
   sizes: MimiSizes,
   codebooks: number,
-  setup: SessionSetup = { threads: 1 },
+  setup: StreamedSessionSetup = { threads: 1 },
 ): Promise<MimiEncoder> {
   const streams = await StreamedSession.open(weights, setup, "Mimi's encoder", (into) =>
     mimiEncoder(into, stem, sizes, codebooks),
@@ -57,7 +61,7 @@ export async function openMimiDecoder(
   weights: Weights,
   stem: string,
   sizes: MimiSizes,
-  setup: SessionSetup = { threads: 1 },
+  setup: StreamedSessionSetup = { threads: 1 },
 ): Promise<FrameDecoder> {
   const streams = await StreamedSession.open(weights, setup, "Mimi's decoder", (into) =>
     mimiDecoder(into, stem, sizes),

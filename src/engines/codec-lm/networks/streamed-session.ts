@@ -21,7 +21,7 @@ interface StateView {
   readonly at: number;
 }
 
-export interface SessionSetup {
+export interface StreamedSessionSetup {
   readonly threads: number;
   /** Required if the calling thread may be terminated. */
   readonly guard?: NativeGuard | undefined;
@@ -46,7 +46,7 @@ export class StreamedSession {
   /** @param name for errors @throws WeightsError naming what is missing */
   static async open(
     weights: Weights,
-    setup: SessionSetup,
+    setup: StreamedSessionSetup,
     name: string,
     write: (into: WeightsInGraph) => StreamedGraph,
   ): Promise<StreamedSession> {

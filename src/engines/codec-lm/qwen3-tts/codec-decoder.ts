@@ -6,7 +6,11 @@ import { type CodeFrame, createFrameDecoder, type FrameDecoder } from "../mimi/f
 import { codeVectorIndices, codeVectors, projectedSum } from "../mimi/mimi-graphs.ts";
 import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
 import { StreamedGraph } from "../networks/streamed-graph.ts";
-import { type SessionSetup, StreamedSession, type StreamState } from "../networks/streamed-session.ts";
+import {
+  StreamedSession,
+  type StreamedSessionSetup,
+  type StreamState,
+} from "../networks/streamed-session.ts";
 import {
   STREAMED_HEAD_MULTIPLE,
   type StreamedTransformerSizes,
@@ -269,7 +273,7 @@ interface DecoderStream {
 export async function openCodecDecoder(
   weights: Weights,
   sizes: DecoderSizes,
-  setup: SessionSetup = { threads: 1 },
+  setup: StreamedSessionSetup = { threads: 1 },
 ): Promise<FrameDecoder> {
   const name = "The codec's decoder";
   const latents = await StreamedSession.open(weights, setup, name, (into) => latentsGraph(into, sizes));

@@ -5,7 +5,7 @@ import { openSession } from "../../../onnx/session.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import type { SessionSetup } from "../networks/streamed-session.ts";
+import type { StreamedSessionSetup } from "../networks/streamed-session.ts";
 import { WeightsInGraph } from "../networks/weights-in-graph.ts";
 
 /** Bands of the mel spectrum at its input. */
@@ -206,7 +206,7 @@ export const MIN_SAMPLES = 5 * 256;
 export async function openSpeakerEncoder(
   weights: Weights,
   sizes: SpeakerEncoderSizes,
-  setup: SessionSetup = { threads: 1 },
+  setup: StreamedSessionSetup = { threads: 1 },
 ): Promise<SpeakerEncoder> {
   const graph = speakerGraph(new WeightsInGraph(new GraphFile(), weights), sizes);
   const model = Buffer.concat(graph.pieces());

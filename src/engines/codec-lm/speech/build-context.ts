@@ -5,7 +5,7 @@ import { resample } from "../../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../../core/conversation.ts";
 import type { ChosenVoice } from "../../../core/script.ts";
 import { ConversationError } from "../../../core/speech-model.ts";
-import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
+import type { ClipSupport, SpokenTurn } from "../codec-language-model.ts";
 import { couldCoverAudio, toPlainText } from "./segments.ts";
 import type { LabelVoices } from "./voices.ts";
 
@@ -33,7 +33,7 @@ const TRAILING_SILENCE = new Float32Array(SAMPLE_RATE_HZ / 2);
  */
 export async function buildContext(
   situation: ContextRequest,
-  { kind }: VoiceSupport,
+  { kind }: ClipSupport,
   voices: LabelVoices,
   signal: AbortSignal,
 ): Promise<ContextTurns> {

@@ -13,11 +13,11 @@ import { stopWith } from "../../../core/stop-with.ts";
 import type { PlainScript } from "../../../text/speak-plain.ts";
 import {
   BusyError,
+  type ClipSupport,
   type CodecLanguageModel,
   type GenerationResult,
   type SamplingParams,
   type SpokenTurn,
-  type VoiceSupport,
 } from "../codec-language-model.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
 import { deriveSeed } from "../sampler.ts";
@@ -38,7 +38,7 @@ export interface SpeechParts {
  * Seconds of its own speech that a segment continues from. A model with a given voice keeps to that: with its own
  * speech as context it would drift from segment to segment.
  */
-const CONTEXT_S: Readonly<Record<VoiceSupport["kind"], number>> = { any: 20, clips: 0, presets: 0 };
+const CONTEXT_S: Readonly<Record<ClipSupport["kind"], number>> = { any: 20, clips: 0, presets: 0 };
 
 /** Frames of a segment that are played before more text is requested: one passage is enough to begin with. */
 const FRAMES_BEFORE_LOOKAHEAD = 6;

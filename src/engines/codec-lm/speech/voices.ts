@@ -4,7 +4,7 @@ import { resample } from "../../../audio/resample.ts";
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { Script, VoiceSample } from "../../../core/script.ts";
 import { ConversationError } from "../../../core/speech-model.ts";
-import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
+import type { ClipSupport, SpokenTurn } from "../codec-language-model.ts";
 import { OptionError } from "../fields.ts";
 import { couldCoverAudio, toPlainText } from "./segments.ts";
 
@@ -32,7 +32,7 @@ const MEN = ["ryan", "aiden", "uncle_fu"];
 /** @throws OptionError naming a label whose voice the checkpoint does not have */
 export function resolveLabelVoices(
   given: Readonly<Record<SpeakerLabel, LabelVoice>>,
-  voices: VoiceSupport,
+  voices: ClipSupport,
 ): LabelVoices {
   const presets = new Map<SpeakerLabel, string>();
   const clips = new Map<SpeakerLabel, SpokenTurn>();
@@ -61,7 +61,7 @@ export function resolveLabelVoices(
 export function resolveScriptVoices(
   { voice, speaker }: Pick<Script, "voice" | "speaker">,
   labels: LabelVoices,
-  { kind, presets }: VoiceSupport,
+  { kind, presets }: ClipSupport,
 ): LabelVoices {
   if (voice === undefined) return labels;
   const [part] = voice;
@@ -104,7 +104,7 @@ function createSampleTurn(speaker: SpeakerLabel, { clip, text }: VoiceSample): S
   };
 }
 
-function checkPreset(label: SpeakerLabel, preset: string, { kind, presets }: VoiceSupport): string {
+function checkPreset(label: SpeakerLabel, preset: string, { kind, presets }: ClipSupport): string {
   const name = preset.toLowerCase();
   if (presets.includes(name)) return name;
   const remedy =
@@ -121,7 +121,7 @@ function checkPreset(label: SpeakerLabel, preset: string, { kind, presets }: Voi
 function createClipTurn(
   label: SpeakerLabel,
   { samples, text }: { readonly samples: Float32Array; readonly text: string },
-  { kind, presets }: VoiceSupport,
+  { kind, presets }: ClipSupport,
 ): SpokenTurn {
   if (kind === "presets") {
     const own = presets.length > 0 ? `: give a preset, one of ${presets.join(", ")}` : "";

@@ -12,7 +12,7 @@ import {
   type TensorGroup,
   writeSafetensors,
 } from "../../../onnx/write-safetensors.ts";
-import { type LayerState, toStreamingGraph } from "./streaming-graph.ts";
+import { type KokoroLayerState, toStreamingGraph } from "./streaming-graph.ts";
 import {
   cutSubgraphs,
   externaliseNorms,
@@ -34,7 +34,7 @@ export const CONVERTED = {
 export const PUBLISHED_GRAPH = "model.onnx";
 
 export interface DecoderFacts {
-  readonly states: readonly LayerState[];
+  readonly states: readonly KokoroLayerState[];
   /** Columns by which the spectrum lags the input. */
   readonly missing: number;
   readonly statistics: number;

@@ -10,7 +10,7 @@ import {
 } from "../../../onnx/stored-graph.ts";
 import type { Subgraph } from "./subgraphs.ts";
 
-export interface LayerState {
+export interface KokoroLayerState {
   /** The graph takes `past.name` and returns `next.name`. */
   readonly name: string;
   readonly channels: number;
@@ -20,7 +20,7 @@ export interface LayerState {
 
 export interface StreamingGraph {
   readonly part: Subgraph;
-  readonly states: readonly LayerState[];
+  readonly states: readonly KokoroLayerState[];
   /** Columns by which the output lags the input. */
   readonly missing: number;
 }
@@ -55,7 +55,7 @@ class Streaming {
   readonly #nodes: GraphNode[] = [];
   readonly #constants: Map<string, StoredConstant>;
   readonly #tracks = new Map<string, Track>();
-  readonly #states: LayerState[] = [];
+  readonly #states: KokoroLayerState[] = [];
   /** Delayed tensors, by name and columns. */
   readonly #waiting = new Map<string, string>();
 
@@ -75,7 +75,7 @@ class Streaming {
     const [output = ""] = graph.outputs;
     const flag: ValueInfo = { type: "int64", shape: [1] };
     const ends = (prefix: string): Record<string, ValueInfo> => {
-      const end = ({ name, channels }: LayerState): [string, ValueInfo] => [
+      const end = ({ name, channels }: KokoroLayerState): [string, ValueInfo] => [
         `${prefix}.${name}`,
         { type: "float32", shape: [1, channels, `${prefix}.${name}`] },
       ];
@@ -254,7 +254,7 @@ class Streaming {
     return out;
   }
 
-  #state(of: string, channels: number, initial: number): LayerState {
+  #state(of: string, channels: number, initial: number): KokoroLayerState {
     const state = { name: `${this.#states.length}`, channels, initial };
     if (channels === 0) throw new WeightsError(`Nobody knows how many channels ${of} has.`);
     this.#states.push(state);
@@ -262,13 +262,13 @@ class Streaming {
   }
 
   /** Appends a tensor to the kept columns. */
-  #after({ name }: LayerState, x: string): string {
+  #after({ name }: KokoroLayerState, x: string): string {
     const all = `${name}.all`;
     this.#nodes.push(node("Concat", [`past.${name}`, x], [all], { axis: 2 }));
     return all;
   }
 
-  #keepLast({ name }: LayerState, all: string, columns: number): void {
+  #keepLast({ name }: KokoroLayerState, all: string, columns: number): void {
     const bounds = [this.#integers([-columns]), this.#integers([END]), this.#integers([2])];
     this.#nodes.push(node("Slice", [all, ...bounds], [`next.${name}`]));
   }

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Turn } from "../../../../src/core/conversation.ts";
 import type { ChosenVoice } from "../../../../src/core/script.ts";
 import { ConversationError } from "../../../../src/core/speech-model.ts";
-import type { VoiceSupport } from "../../../../src/engines/codec-lm/codec-language-model.ts";
+import type { ClipSupport } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { OptionError } from "../../../../src/engines/codec-lm/fields.ts";
 import { buildContext } from "../../../../src/engines/codec-lm/speech/build-context.ts";
 import {
@@ -15,9 +15,9 @@ import { resolveLabelVoices, resolveScriptVoices } from "../../../../src/engines
 import { never, speakAll } from "../../../core/scripts.ts";
 import { ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 
-const ANY: VoiceSupport = { kind: "any", presets: [] };
-const CLIPS: VoiceSupport = { kind: "clips", presets: [] };
-const PRESETS: VoiceSupport = { kind: "presets", presets: ["vivian", "ryan", "aiden"] };
+const ANY: ClipSupport = { kind: "any", presets: [] };
+const CLIPS: ClipSupport = { kind: "clips", presets: [] };
+const PRESETS: ClipSupport = { kind: "presets", presets: ["vivian", "ryan", "aiden"] };
 
 function turn(speaker: string, text: string | null, durationS: number | null, sampleRateHz = 24_000): Turn {
   if (durationS === null) return { speaker, text, audio: null };
@@ -30,7 +30,7 @@ const clip = (text = "Some words of a second.") => ({
 });
 const told = (
   history: readonly Turn[],
-  voices: VoiceSupport,
+  voices: ClipSupport,
   given: Parameters<typeof resolveLabelVoices>[0] = {},
 ) => buildContext({ history, speaker: "0" }, voices, resolveLabelVoices(given, voices), never());
 
@@ -166,7 +166,7 @@ describe("the voices of labels", () => {
   test("are refused where the checkpoint does not have them, with what it has", () => {
     const refused = (
       voice: Parameters<typeof resolveLabelVoices>[0][string],
-      voices: VoiceSupport,
+      voices: ClipSupport,
       message: RegExp,
     ) => {
       assert.throws(
@@ -222,7 +222,7 @@ describe("how long a text is", () => {
 
 describe("a voice that a script chooses", () => {
   const sample = (text: string | null) => ({ clip: turn("", null, 1).audio!, text });
-  const chosen = (voice: ChosenVoice, voices: VoiceSupport, history: readonly Turn[] = []) => {
+  const chosen = (voice: ChosenVoice, voices: ClipSupport, history: readonly Turn[] = []) => {
     const script = { history, speaker: "0", voice };
     return buildContext(
       script,

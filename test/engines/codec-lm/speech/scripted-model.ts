@@ -1,10 +1,10 @@
 import type { SpeechModel } from "../../../../src/core/speech-model.ts";
 import type {
+  ClipSupport,
   CodecLanguageModel,
   GenerationResult,
   SpokenFrame,
   Utterance,
-  VoiceSupport,
 } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { type CodecLmOptions, createSpeechModel } from "../../../../src/engines/codec-lm/speech/model.ts";
 
@@ -19,7 +19,7 @@ export interface Behaviour {
 
 /** A codec language model that does as it is told, and notes what it was asked. */
 export class ScriptedModel implements CodecLanguageModel {
-  readonly voices: VoiceSupport;
+  readonly voices: ClipSupport;
   readonly asked: Utterance[] = [];
   /** Utterances that are open. */
   open = 0;
@@ -30,7 +30,7 @@ export class ScriptedModel implements CodecLanguageModel {
   /** @param call how many came before it */
   constructor(
     behaviour: (utterance: Utterance, call: number) => Behaviour,
-    { kind = "any", presets = [] }: Partial<VoiceSupport> = {},
+    { kind = "any", presets = [] }: Partial<ClipSupport> = {},
     toneHz = 500,
   ) {
     this.#behaviour = behaviour;

@@ -85,7 +85,7 @@ async function transcribe(
   const { name, transcript } = await transcribeSound(sound, asked, settings, io, signal);
   const { text, segments } = transcript;
   // Empty output alone would look like a failure.
-  if (segments.length === 0) io.stderr.write("No speech was heard in it.\n");
+  if (segments.length === 0) io.stderr.write("There is no speech in it.\n");
   if (form === "json") return `${JSON.stringify(toTranscriptJson(transcript, name))}\n`;
   if (form === "text") return text === "" ? "" : `${onOneLine(io.stdout, text)}\n`;
   const captions = toCaptions(asked.wantsWords ? segments.flatMap(wordsOf) : segments);

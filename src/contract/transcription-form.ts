@@ -36,7 +36,7 @@ interface Form {
   readonly notHere: ReadonlyMap<string, string>;
 }
 
-const NOT_TOLD_APART = "speakers are not told apart";
+const NOT_TOLD_APART = "speakers are not distinguished";
 
 const FORMS: Readonly<Record<TranscriptionTask, Form>> = {
   transcribe: {
@@ -190,7 +190,8 @@ function readPrompt(prompt: string, keywords: readonly string[]): string | null 
 
 function readLanguages(one: string | undefined, several: readonly string[]): string | null {
   if (several.length === 0) return readLanguage("language", one ?? "");
-  if (one !== undefined) throw refusal(400, "languages", "is not taken beside language: send one of them");
+  if (one !== undefined)
+    throw refusal(400, "languages", "cannot be combined with language: send one of them");
   const codes = new Set(several.map((value) => readLanguage("languages", value)));
   const [only = null] = codes;
   return codes.size === 1 ? only : null;

@@ -25,7 +25,7 @@ export function asAntiphonError(thrown: unknown): AntiphonError {
     return wrong("recording", `it is longer than ${error.maxS / 3_600} hours: cut it into pieces`, options);
   if (error instanceof AudioFormatError) {
     const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
-    return wrong("recording", `it cannot be heard: ${error.problem}${remedy}`, options);
+    return wrong("recording", `it cannot be decoded: ${error.problem}${remedy}`, options);
   }
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof SettingsError) return new AntiphonError(message, "settings", error.setting, options);

@@ -125,6 +125,6 @@ function describeRemote({ kind, model, references }: RemoteSettings): string {
     : "It does not hear earlier turns.";
   return (
     `Spoken elsewhere, by “${model}” behind OpenAI's API for speech. ${history} Of the knobs it takes max_new_tokens ` +
-    "alone, and bytes do not repeat, at temperature 0 neither. It tells no times of words."
+    "alone, and bytes do not repeat, at temperature 0 neither. It reports no word times."
   );
 }

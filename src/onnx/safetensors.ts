@@ -82,7 +82,8 @@ function variableOf(name: string, value: unknown, base: number, size: number): V
   if (to - from !== bytes) {
     throw new WeightsError(`${name} has ${to - from} bytes; [${shape}] of ${dtype} takes ${bytes}.`);
   }
-  if (base + to > size) throw new WeightsError(`The weights are cut short: ${name} ends behind their end.`);
+  if (base + to > size)
+    throw new WeightsError(`The weights file is truncated: ${name} extends beyond its end.`);
   return { shape, type: TYPES[dtype] ?? "other", from: base + from, bytes };
 }
 

@@ -14,7 +14,7 @@ export async function readVerifiedFile(path: string): Promise<Uint8Array> {
   ]);
   const wanted = digestOf(basename(path), new TextDecoder().decode(sums));
   if (wanted === null)
-    throw new Error(`${path} is not listed in the SHA256SUMS beside it: install it again.`);
+    throw new Error(`${path} is not listed in the SHA256SUMS of its directory: install it again.`);
   const found = createHash("sha256").update(bytes).digest("hex");
   if (found !== wanted) {
     throw new Error(`${path} is damaged (its SHA-256 is not the one in SHA256SUMS): install it again.`);

@@ -148,7 +148,7 @@ async function readIndex(folder: string, file: string): Promise<ReadonlyMap<stri
   if (map.length === 0) throw new WeightsError(`${file} has no weight_map.`);
   for (const [name, shard] of map) {
     if (typeof shard !== "string" || shard !== basename(shard) || !shard.endsWith(".safetensors")) {
-      throw new WeightsError(`${file} names no safetensors file beside it for ${name}.`);
+      throw new WeightsError(`${file} names no safetensors file in its directory for ${name}.`);
     }
   }
   return new Map(map);

@@ -76,7 +76,7 @@ const COUNTERS = {
   ],
   turnsHeard: [
     "antiphon_turns_heard_total",
-    "Turns of sound alone that were to be heard, by how much of them was.",
+    "Turns with audio only, by how much of them was transcribed.",
     ["outcome"],
   ],
   inputChars: ["antiphon_input_characters_total", "Characters metered.", []],
@@ -129,7 +129,7 @@ const HISTOGRAMS = {
   ],
   answers: [
     "antiphon_realtime_answer_seconds",
-    "From the end of somebody's speech in a realtime session to the first sound of the answer.",
+    "From the end of speech in a realtime session to the first audio of the reply.",
     [],
     [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10],
   ],
@@ -149,7 +149,7 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (readings: G
     ["antiphon_turns_writing", "Turns being written.", ({ semaphores }) => semaphores.writing.used],
     [
       "antiphon_turns_hearing",
-      "Turns of sound alone being heard.",
+      "Turns with audio only that are being transcribed.",
       ({ semaphores }) => semaphores.hearingTurns.used,
     ],
     [
@@ -159,12 +159,12 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (readings: G
     ],
     [
       "antiphon_receiving_bytes",
-      "Memory held for bodies being received, and for recordings until they were heard.",
+      "Memory held for bodies being received, and for recordings until they are transcribed.",
       ({ semaphores }) => semaphores.receiving.used + semaphores.recorded.used,
     ],
     [
       "antiphon_audio_bytes",
-      "Memory held for the decoded audio of requests, and for recordings that an endpoint hears.",
+      "Memory held for the decoded audio of requests, and for recordings sent to an endpoint.",
       ({ semaphores }) => semaphores.audio.used,
     ],
     [

@@ -158,7 +158,7 @@ async function startWith(
         if (storeUrl === null) void tellOfAnother({ dataDir: keysDir, signal: ending.signal, note });
         await prepared(writer, "Authored turns cannot be written", ending.signal, note);
         onWriter();
-        await prepared(recogniser, "Recordings cannot be heard", ending.signal, note);
+        await prepared(recogniser, "Recordings cannot be transcribed", ending.signal, note);
       },
       async stop() {
         ending.abort(new Error("the server stops"));

@@ -54,7 +54,7 @@ export function twilioAuthTokens(
   const tokens = readSecret(sources)?.split(",") ?? [];
   // Anybody could sign with an empty token.
   if (tokens.includes(""))
-    throw new SecretError(`${variable} or ${setting} holds a comma with no token beside it`);
+    throw new SecretError(`${variable} or ${setting} has an empty token next to a comma: remove the comma`);
   return tokens;
 }
 

@@ -130,7 +130,7 @@ export const SettingsSchema = Type.Object({
     ...delay,
     default: 0,
     description:
-      "How long a server that is told to stop still accepts requests while /ready fails, so that a load balancer can switch to other servers first. A second signal skips the rest of this delay.",
+      "How long a stopping server still accepts requests while /ready fails, so that a load balancer can switch to other servers first. A second signal skips the rest of this delay.",
   }),
   shutdownGraceMs: Type.Integer({
     ...delay,

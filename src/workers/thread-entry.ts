@@ -76,7 +76,7 @@ function serve(model: SpeechModel): void {
     if (message.kind === "open") open(message);
     else if (message.kind === "text") utterances.get(message.id)?.deliver(message.item);
     else if (message.kind === "credit") utterances.get(message.id)?.grant(message.frames);
-    else if (message.kind === "stop") stop(message.id, new SpeechFailedError("nobody listens any more"));
+    else if (message.kind === "stop") stop(message.id, new SpeechFailedError("no listener is left"));
     else if (message.kind === "ping") scheduler.between(() => post({ kind: "pong" }));
     else if (message.kind === "close") void close();
   };

@@ -116,7 +116,7 @@ describe("the recogniser of a server", { concurrency: false }, () => {
   it("may be missing: the server says so once, speaks, and finds it later", async () => {
     const server = await startServerProcess({ env: { ...embedded, ...CUT_OFF, ANTIPHON_PULL: "false" } });
     await until("what cannot be done to be said", () =>
-      /^Recordings cannot be heard: The recogniser's weights are missing or damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
+      /^Recordings cannot be transcribed: The recogniser's weights are missing or damaged. Run antiphon models pull recogniser. \(.*\)$/m.test(
         server.stderr(),
       ),
     );

@@ -143,7 +143,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
   it("prints nothing without speech, and says so on standard error", async () => {
     server.answers(json({ text: "", language: "english", duration: 0.5, segments: [] }));
     const { code, stdout, stderr } = await runAntiphon(["transcribe", TONE], { env: endpoint() });
-    assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);
+    assert.deepEqual([code, stdout.length, stderr], [0, 0, "There is no speech in it.\n"]);
   });
 
   it("refuses wrong calls with a sentence", async () => {
@@ -158,11 +158,11 @@ describe("antiphon transcribe", { concurrency: false }, () => {
       [[folder], /cannot be read \(EISDIR\)/],
       [
         [text],
-        /^The file .*text\.wav cannot be heard: it is not a recording that can be read: give WAV, MP3/,
+        /^The file .*text\.wav cannot be decoded: it is not a recording that can be read: give WAV, MP3/,
       ],
       [
         ["-"],
-        /^What comes on standard input cannot be heard: it is empty: give a whole and undamaged file of WAV/,
+        /^What comes on standard input cannot be decoded: it is empty: give a whole and undamaged file of WAV/,
       ],
       [[TONE, "--json", "--srt"], /^Only one of --json and --srt can be given/],
       [
@@ -242,6 +242,6 @@ describe("antiphon transcribe with Whisper", { skip: missing }, () => {
     const { code, stdout, stderr } = await runAntiphon(["transcribe", TONE], {
       env: { ANTIPHON_DATA_DIR: dataDir },
     });
-    assert.deepEqual([code, stdout.length, stderr], [0, 0, "No speech was heard in it.\n"]);
+    assert.deepEqual([code, stdout.length, stderr], [0, 0, "There is no speech in it.\n"]);
   });
 });

@@ -95,7 +95,7 @@ describe("the header of a safetensors file", () => {
       fc.asyncProperty(layouts, fc.nat(), async ({ header, size }, at) => {
         const file = fileOf(header, size);
         await assert.rejects(read(file.subarray(0, at % file.length)), { name: "WeightsError" });
-        await assert.rejects(read(Buffer.concat([file, Buffer.alloc(1 + (at % 9))])), /at the end|cut short/);
+        await assert.rejects(read(Buffer.concat([file, Buffer.alloc(1 + (at % 9))])), /at the end|truncated/);
       }),
     );
   });
@@ -119,7 +119,7 @@ describe("the header of a safetensors file", () => {
     const wrong: readonly [RegExp, Uint8Array][] = [
       [/b overlaps with another/, twoFloats(entry(0, 8), entry(4, 12))],
       [/in front of b/, fileOf({ a: entry(0, 8), b: entry(12, 20) }, 20)],
-      [/cut short: b ends/, twoFloats(entry(0, 8), entry(16, 24))],
+      [/truncated: b extends/, twoFloats(entry(0, 8), entry(16, 24))],
       [/b is of the type F99/, twoFloats(entry(0, 8), entry(8, 16, "F99"))],
       [/b is of the type toString/, twoFloats(entry(0, 8), entry(8, 16, "toString"))],
       [/b has 8 bytes; \[3\] of F32 takes 12/, twoFloats(entry(0, 8), entry(8, 16, "F32", [3]))],
@@ -206,7 +206,7 @@ describe("weights in a folder", () => {
         [/1\.safetensors lacks b/, { a: "1.safetensors", b: "1.safetensors" }],
         [/a is in more than one file/, { a: "1.safetensors", b: "2.safetensors" }],
         [/3\.safetensors is missing/, { a: "3.safetensors" }],
-        [/names no safetensors file beside it for a/, { a: "../1.safetensors" }],
+        [/names no safetensors file in its directory for a/, { a: "../1.safetensors" }],
         [/has no weight_map/, {}],
       ];
       for (const [pattern, map] of wrong) {
@@ -219,7 +219,7 @@ describe("weights in a folder", () => {
       await weights.close();
       const bytes = await readFile(join(folder, "1.safetensors"));
       await writeFile(join(folder, "1.safetensors"), bytes.subarray(0, -1));
-      await assert.rejects(opened(), /1\.safetensors: .*cut short/);
+      await assert.rejects(opened(), /1\.safetensors: .*truncated/);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -161,10 +161,7 @@ test(
       async (page) => {
         assert.equal(await written(page, "ref_text"), "My words.");
         await make(page, { name: "Nobody", consent: "Nobody agrees." });
-        await page.says(
-          "dialog form > .error",
-          /^No voice was made\..*has nobody speaking in it: send 5 to 12 s/,
-        );
+        await page.says("dialog form > .error", /^No voice was made\..*contains no speech: send 5 to 12 s/);
         assert.equal(await written(page, "name"), "Nobody");
         assert.deepEqual(await voices(), []);
         await page.press("Escape");

@@ -333,7 +333,7 @@ describe("a recogniser behind an endpoint", () => {
     });
   });
 
-  test("stops when nobody listens any more, and when it is closed", async () => {
+  test("stops when no listener is left, and when it is closed", async () => {
     server.answers(() => {});
     const leaving = new AbortController();
     const reason = new Error("it left");

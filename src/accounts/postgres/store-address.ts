@@ -78,7 +78,7 @@ function parsed(text: string): URL {
     throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
   // The rest of a password, which would otherwise be shown as a database or parameter.
   if (/[/?#].*@/s.test(text.slice("postgres://".length).replace(/^\/+/, "")))
-    throw wrong(`has an @ behind its host, as where a password holds a / or a ?: ${SHAPE}`);
+    throw wrong(`has an @ after its host, as if a password contained / or ?: ${SHAPE}`);
   try {
     return new URL(hosts === "" ? text.replace(/@(?=[/?#]|$)/, `@${NO_HOST}`) : text);
   } catch {

@@ -41,7 +41,7 @@ export function readOpusHead(packet: Uint8Array): OpusHead {
   const isWhole = family === 1 && channels >= 1 && channels <= 8 && mapping.length === channels;
   const isSound = coupledStreams <= streams && streams >= 1 && streams + coupledStreams <= MAX_CHANNELS;
   if (!isWhole || !isSound || mapping.some((index) => index !== 255 && index >= streams + coupledStreams)) {
-    throw new AudioFormatError("its Opus stream has channels that cannot be told apart");
+    throw new AudioFormatError("its Opus stream has a channel mapping that is not supported");
   }
   return { channels, gain, preSkip, streams, coupledStreams, mapping };
 }

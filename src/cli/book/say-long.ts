@@ -42,7 +42,7 @@ export async function sayLong(
 ): Promise<void> {
   const { output, captions } = flags;
   if (output === undefined && captions !== undefined)
-    throw new UsageError("Captions of a long text need its file beside them: add -o.");
+    throw new UsageError("Captions of a long text need an output file: add -o.");
   if (requests.isLimited)
     throw new UsageError(
       "max_new_tokens in --params is for a text of one request: leave it out, since this is spoken in parts.",

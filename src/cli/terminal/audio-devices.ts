@@ -103,7 +103,8 @@ export function openMicrophone(env: NodeJS.ProcessEnv, onPcm: (pcm: Int16Array) 
     child.once("close", (code) => {
       const last = said.trim().split("\n").at(-1) ?? "";
       const why = last === "" ? `it ended with ${code}` : last;
-      if (!isClosed) reject(new Error(`No microphone is heard by ${name} (${why}): is one there, and free?`));
+      if (!isClosed)
+        reject(new Error(`No microphone is available to ${name} (${why}): is one there, and free?`));
     });
   });
   failed.catch(() => {});

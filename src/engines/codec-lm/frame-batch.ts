@@ -86,7 +86,7 @@ export class FrameBatch {
   #rejectIfFull(): void {
     if (!this.#isFull()) return;
     throw new BusyError(
-      `With ${this.#activeCount} being spoken already, one more would not be spoken as fast as it is heard.`,
+      `With ${this.#activeCount} utterances in progress, another could not be computed in real time.`,
     );
   }
 

@@ -103,7 +103,7 @@ export class PlannedSpeech {
       stop.end();
       this.#open.delete(stop);
       // Stops the planning of a segment ahead when the consumer leaves.
-      stop.abort(new SpeechFailedError("Nobody takes it any more."));
+      stop.abort(new SpeechFailedError("No consumer is left."));
     }
   }
 

@@ -56,7 +56,7 @@ function checkSizes({ sizes }: WhisperWeights, tokens: number): void {
 
 async function ct2Vocabulary(folder: string): Promise<readonly string[]> {
   const text = await readFile(join(folder, "vocabulary.txt"), "utf8").catch((cause: unknown) => {
-    throw new WeightsError("vocabulary.txt is missing beside model.bin.", { cause });
+    throw new WeightsError("vocabulary.txt is missing in the directory of model.bin.", { cause });
   });
   return text.replace(/\n$/, "").split("\n");
 }
@@ -110,7 +110,9 @@ async function json(folder: string, name: string): Promise<Record<string, unknow
   try {
     return JSON.parse(await readFile(join(folder, name), "utf8")) as Record<string, unknown>;
   } catch (cause) {
-    throw new WeightsError(`${name} is missing beside the weights, or is no JSON.`, { cause });
+    throw new WeightsError(`${name} is missing in the directory of the weights, or is not valid JSON.`, {
+      cause,
+    });
   }
 }
 

@@ -46,7 +46,7 @@ const operations: WhisperOperations = {
   async transcribe(request, stop) {
     const { listener } = await opened();
     return await listener.transcribe(request, () => {
-      if (Atomics.load(stop, 0) !== 0) throw new Error("Nobody waits for it any more.");
+      if (Atomics.load(stop, 0) !== 0) throw new Error("No caller is waiting any more.");
     });
   },
 };

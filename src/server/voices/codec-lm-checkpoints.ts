@@ -237,7 +237,7 @@ function presetVoice(name: string): ModelVoice {
   return { id: name, name, sex: null, accent: null, description, aliases: [] };
 }
 
-const ALL = "It tells no times of words. Nobody has judged its sound here.";
+const ALL = "It reports no word times. Its sound has not been evaluated here.";
 
 function checkVoiceOptions(
   language: string | undefined,

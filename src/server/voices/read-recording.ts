@@ -46,7 +46,7 @@ function asWrongCall(error: unknown, name: string): unknown {
     return new UsageError(`${name} is longer than ${MAX_HOURS} hours: cut it into pieces.`);
   if (!(error instanceof AudioFormatError)) return error;
   const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
-  return new UsageError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
+  return new UsageError(`${name} cannot be decoded: ${error.problem}${remedy}.`, { cause: error });
 }
 
 async function bytesOf(file: string, name: string, signal: AbortSignal): Promise<Buffer> {

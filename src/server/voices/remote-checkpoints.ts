@@ -74,10 +74,7 @@ function optionsOf(
     throw wrongSetting(setting("model"), "is missing: with this kind it names the model to ask for");
   }
   if (kind === "antiphon" && references) {
-    throw wrongSetting(
-      setting("references"),
-      "is for the kind openai: an Antiphon hears the turns by itself",
-    );
+    throw wrongSetting(setting("references"), "is for the kind openai: an Antiphon reads the turns itself");
   }
   return {
     name,

@@ -53,7 +53,7 @@ answerCalls(
   (error): ReadingFailure => {
     if (error instanceof AudioFormatError) return { refusal: `: ${error.message}` };
     if (error instanceof RecordingTooLongError) {
-      const max = `${error.maxS} s, the most that is heard in one request`;
+      const max = `${error.maxS} s, the maximum of one request`;
       return { refusal: ` is longer than ${max}: send it in pieces` };
     }
     if (error instanceof LostError) return { lost: true };

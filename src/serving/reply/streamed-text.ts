@@ -121,7 +121,7 @@ export class StreamedText implements TextStream {
   }
 
   release(): void {
-    this.fail(new Error("nobody speaks it any more"));
+    this.fail(new Error("it is not being spoken any more"));
   }
 
   #add(sentence: string): void {

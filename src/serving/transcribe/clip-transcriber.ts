@@ -287,6 +287,6 @@ export class WaitLimitError extends RecogniserError {}
 
 /** Longer than any piece takes that is still of use. */
 const LINGERING_MS = 15_000;
-const NOBODY_WAITS = new Error("nobody waits for it");
+const NOBODY_WAITS = new Error("no remaining waiters");
 /** Reason to leave a line: the clip is being transcribed already. */
-const BEGUN = new Error("it is being heard already");
+const BEGUN = new Error("it is being transcribed already");

@@ -175,7 +175,7 @@ function cannotTranslate(cause?: RecogniserError): ServiceError {
 function noRecogniser(): ServiceError {
   return new ServiceError(
     502,
-    "no recogniser is configured: whoever runs this server can set recogniser.kind to embedded or endpoint, and fetch the embedded one with `antiphon models pull recogniser`",
+    "no recogniser is configured: the operator of this server can set recogniser.kind to embedded or endpoint, and install the embedded one with `antiphon models pull recogniser`",
     { retryAfterMs: 60_000 },
   );
 }

@@ -58,7 +58,7 @@ export async function createVoice(
   if (cautions.includes("no voice")) {
     throw new ServiceError(
       400,
-      `${field} has nobody speaking in it: send 5 to 12 s of one person, without music or noise`,
+      `${field} contains no speech: send 5 to 12 s of one person, without music or noise`,
       { param: field },
     );
   }

@@ -119,7 +119,7 @@ class GgufWriter implements Writer {
     try {
       await generation.read(beginning);
     } catch (cause) {
-      throw new WriterError("the language model failed while it read what it is told", { cause });
+      throw new WriterError("the language model failed while reading its prompt", { cause });
     } finally {
       await generation.end();
       this.#pool.release(sequence);

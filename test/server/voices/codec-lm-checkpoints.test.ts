@@ -102,7 +102,7 @@ const refusals: readonly [what: string, own: object, says: RegExp][] = [
   [
     "a clip that is no recording",
     { path: csm, voices: { "0": { clip: join(csm, "config.json") } } },
-    new RegExp(`${field("voices\\.0\\.clip")}cannot be used\\. The file .* cannot be heard`),
+    new RegExp(`${field("voices\\.0\\.clip")}cannot be used\\. The file .* cannot be decoded`),
   ],
   [
     "a preset of a model that has none",

@@ -103,7 +103,7 @@ const refusals: readonly [what: string, remote: object, says: RegExp][] = [
   [
     "references for an Antiphon",
     { kind: "antiphon", urls: OPENAI.urls, references: true },
-    new RegExp(`${field("references")} is for the kind openai: an Antiphon hears the turns by itself`),
+    new RegExp(`${field("references")} is for the kind openai: an Antiphon reads the turns itself`),
   ],
   [
     "a variable that is not set",

@@ -27,7 +27,7 @@ export const BODY_EXAMPLES = {
       },
     },
     marks: {
-      summary: "SSML: a pause, a place whose time is told, and slower words",
+      summary: "SSML: a pause, a mark whose time is reported, and slower words",
       value: {
         text: '<speak>Three, <break time="1s"/> two. <mark name="go"/><prosody rate="80%">Here we go.</prosody></speak>',
       },

@@ -212,7 +212,7 @@ function realtimePaths(ref: Ref): Json {
         ref,
         about:
           "OpenAI's Realtime protocol, events in JSON both ways. The key is in a header, or, from browsers, in the " +
-          "subprotocol `openai-insecure-api-key.<key or client secret>` beside `realtime`. What is refused is refused " +
+          "subprotocol `openai-insecure-api-key.<key or client secret>` in addition to `realtime`. A request is refused " +
           "before the upgrade. A session takes one token from the key's bucket, and so does each reply in it.",
         parameters: [
           query("model", "A public model id; those that begin with `gpt-` are the default model."),

@@ -193,7 +193,7 @@ async function openingOf(
   if (settings.tools.length > 0)
     throw new ServiceError(
       400,
-      "nobody in a call carries functions out: make the client secret without tools",
+      "a telephone call cannot run functions: create the client secret without tools",
     );
   if (settings.type === "transcription" || settings.modality === "text")
     throw new ServiceError(400, "a call is spoken: make the client secret for a session that has audio");

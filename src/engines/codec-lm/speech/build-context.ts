@@ -66,7 +66,7 @@ function withoutSoundOf(speaker: SpeakerLabel, history: readonly Turn[]): Turn[]
 
 function missingVoiceError(speaker: SpeakerLabel): ConversationError {
   return new ConversationError(
-    `this model speaks in a voice that it hears, and it has heard none of speaker ${JSON.stringify(speaker)}: give an earlier turn of that speaker audio_wav_b64, 3 to 10 s of speech, and its text`,
+    `this model needs a reference voice, and there is none of speaker ${JSON.stringify(speaker)}: give an earlier turn of that speaker audio_wav_b64, 3 to 10 s of speech, and its text`,
   );
 }
 

@@ -256,7 +256,7 @@ class Streaming {
 
   #state(of: string, channels: number, initial: number): KokoroLayerState {
     const state = { name: `${this.#states.length}`, channels, initial };
-    if (channels === 0) throw new WeightsError(`Nobody knows how many channels ${of} has.`);
+    if (channels === 0) throw new WeightsError(`The number of channels of ${of} is unknown.`);
     this.#states.push(state);
     return state;
   }

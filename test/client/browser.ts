@@ -9,7 +9,7 @@ import type { Readable, Writable } from "node:stream";
 import { TOP } from "../architecture/top.ts";
 import { until, within } from "../waiting.ts";
 
-/** A Chromium of this machine: `CHROMIUM`, or the first in the path; null where there is none. */
+/** The path of Chromium: `CHROMIUM`, or the first in the PATH, or null. */
 export const CHROMIUM: string | null =
   process.env.CHROMIUM ??
   (process.env.PATH ?? "")
@@ -18,27 +18,25 @@ export const CHROMIUM: string | null =
     .find((file) => existsSync(file)) ??
   null;
 
-/** What a test that needs one is told where there is none. */
 export const NEEDS_CHROMIUM = { skip: CHROMIUM === null && "there is no Chromium on this machine" } as const;
 
-/** A page that is open. */
 export interface OpenPage {
-  /** The value of an expression of the page's, awaited. */
+  /** Returns the awaited value of an expression. */
   evaluate(expression: string): Promise<unknown>;
-  /** What a method of Chromium's debugging protocol gives for the page. */
+  /** Calls a method of Chromium's debugging protocol. */
   send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>;
-  /** Presses and lets go of a key, by its name (`ArrowRight`), as somebody at the keyboard does. */
+  /** Presses and releases a key by its name, such as `ArrowRight`. */
   press(key: string): Promise<void>;
 }
 
-/** Flags by which a Chromium has a microphone that hears a WAV file again and again, and lends it without asking. */
+/** Flags for a permitted microphone that repeats a WAV file. */
 export const fakeMicrophone = (wavFile: string): readonly string[] => [
   "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
   `--use-file-for-fake-audio-capture=${wavFile}`,
 ];
 
-/** Opens an address in a headless Chromium for as long as `use` takes, and gives what that gave. */
+/** Opens an address in a headless Chromium while `use` runs. */
 export async function inChromium<T>(
   url: string,
   use: (page: OpenPage) => Promise<T>,
@@ -122,7 +120,7 @@ async function openPage(writable: Writable, readable: Readable, url: string): Pr
   return { evaluate, send: sendToPage, press };
 }
 
-/** What Windows calls them, and so Chromium. */
+/** Virtual key codes of Windows, which Chromium uses. */
 const KEYS: Readonly<Record<string, number>> = {
   Tab: 9,
   Enter: 13,
@@ -138,16 +136,12 @@ const KEYS: Readonly<Record<string, number>> = {
   ArrowDown: 40,
 };
 
-/** Where a page's calls go to. */
 interface Target {
   readonly url: string;
   readonly key: string;
 }
 
-/**
- * Runs a module in a page and gives what it reports: the value of its `report(value)`. The page has the client's modules
- * at `/client/`, and `/v1/` is forwarded to `server` with its key.
- */
+/** Runs a module in a page with the client at `/client/` and the server at `/v1/`; returns what it passes to `report`. */
 export async function runInPage(server: Target, script: string, worklet = ""): Promise<unknown> {
   let reported: (value: unknown) => void = () => {};
   const over = new Promise<unknown>((resolve) => {

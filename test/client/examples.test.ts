@@ -18,13 +18,13 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** Starts an example as its first lines say, against the test's server. */
+/** Starts an example against the test's server. */
 function start(name: string, args: readonly string[], cwd = temporaryFolder()) {
   const env = { ...newcomersEnvironment(), BASE_URL: server.url, ANTIPHON_KEY: server.key };
   return launch(process.execPath, [join(TOP, "examples", name), ...args], { cwd, env });
 }
 
-test("the example that saves a WAV file saves one", async () => {
+test("save-wav.js saves a WAV file", async () => {
   const folder = temporaryFolder();
   const { code, stdout, stderr } = await within(
     "the example",
@@ -35,7 +35,7 @@ test("the example that saves a WAV file saves one", async () => {
   assert.equal(stdout, `${seconds.toFixed(2)} s in kettle.wav\n`);
 });
 
-test("the example that talks answers line after line, with what was said before", async () => {
+test("talk.js answers line by line", async () => {
   const folder = temporaryFolder();
   const child = start("talk.js", [folder]);
   const over = finished(child);
@@ -51,7 +51,7 @@ test("the example that talks answers line after line, with what was said before"
   for (const reply of [1, 2]) assert.ok(wavSeconds(join(folder, `reply-${reply}.wav`)) > 0.5);
 });
 
-test("the example's page speaks through its server, which has the key", NEEDS_CHROMIUM, async () => {
+test("the browser example speaks through its server, which keeps the key", NEEDS_CHROMIUM, async () => {
   const child = start("browser/server.js", ["0"]);
   const [line] = await within("its address", once(child.stdout!, "data"));
   const url = `${line}`.trim();

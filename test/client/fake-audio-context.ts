@@ -8,7 +8,7 @@ interface Scheduled {
   onended: (() => void) | null;
 }
 
-/** A sound device whose time goes on when a test says so, and which keeps what was heard. */
+/** An audio context whose time the test advances, and which records its output. */
 export class FakeSound implements SoundContext {
   currentTime = 0;
   readonly outputLatency = 0;
@@ -49,7 +49,7 @@ export class FakeSound implements SoundContext {
 
   async resume(): Promise<void> {}
 
-  /** Lets time go on, quantum by quantum, and tells sources that they are over. */
+  /** Advances the time by quanta and ends sources. */
   goOn(seconds: number): void {
     const end = this.currentTime + seconds;
     while (this.currentTime < end - 1e-9) {
@@ -62,7 +62,7 @@ export class FakeSound implements SoundContext {
     }
   }
 
-  /** Every sample up to now as 16-bit PCM, silence where nothing sounded. Throws where two sounds overlap. */
+  /** Returns the output so far as PCM16. Throws if two sounds overlap. */
   heard(): Int16Array {
     const heard = new Int16Array(Math.round(this.currentTime * SAMPLE_RATE_HZ));
     const isTaken = new Uint8Array(heard.length);

@@ -1,6 +1,6 @@
 import type { RealtimeEvent, ReplyPlayerEvents } from "../../src/client/realtime.ts";
 
-/** A server that a test speaks for. */
+/** A WebSocket whose server is the test. */
 export class FakeSocket {
   static last: FakeSocket;
   readonly url: string;
@@ -39,7 +39,7 @@ export class FakeSocket {
   }
 }
 
-/** A player that a test moves. */
+/** A player whose position the test sets. */
 export class FakePlayer {
   positionS = 0;
   samples = 0;

@@ -5,17 +5,19 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { buildSync } from "esbuild";
 import { TOP } from "../architecture/top.ts";
 
 const { exports, sideEffects } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
 const ENTRIES = ["./client", "./client/player", "./client/realtime", "./client/captions"];
 
-test("the package names its types first, and says that nothing happens by loading it", () => {
+test("the package exports types first and has no side effects", () => {
   for (const entry of ENTRIES) assert.deepEqual(Object.keys(exports[entry]), ["types", "default"]);
   assert.equal(sideEffects, false);
 });
 
-test("every entry is found by its name, by import and by require", async () => {
+test("every entry resolves for import and require", async () => {
   const require = createRequire(join(TOP, "dist/test/client/package.test.js"));
   for (const [entry, name] of [
     ["antiphon/client", "Antiphon"],
@@ -58,7 +60,7 @@ export const first = segments?.[0]?.text;
 await antiphon.tts({ text, params: { warmth: 1 } });
 `;
 
-test("a program in TypeScript takes the package's types, in a browser's terms, without Node's and in full", () => {
+test("a TypeScript program compiles with the package's types, without Node's", () => {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-types-"));
   try {
     const installed = join(folder, "node_modules/antiphon");
@@ -67,16 +69,9 @@ test("a program in TypeScript takes the package's types, in a browser's terms, w
       cpSync(join(TOP, part), join(installed, part), { recursive: true });
     cpSync(join(TOP, "package.json"), join(installed, "package.json"));
     writeFileSync(join(folder, "program.mts"), PROGRAM);
-    const options = {
-      strict: true,
-      noEmit: true,
-      module: "nodenext",
-      target: "es2022",
-      types: [],
-      skipLibCheck: false,
-    };
+    const options = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
     const lib = ["es2023", "dom", "dom.iterable"];
-    const config = { compilerOptions: { ...options, lib }, files: ["program.mts"] };
+    const config = { compilerOptions: { ...options, types: [], lib }, files: ["program.mts"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     const tsc = join(TOP, "node_modules/typescript/bin/tsc");
     const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
@@ -85,3 +80,28 @@ test("a program in TypeScript takes the package's types, in a browser's terms, w
     rmSync(folder, { recursive: true });
   }
 });
+
+/** Maximum bytes of each module, minified and compressed. */
+const BUDGETS = {
+  "client/antiphon": 3_200,
+  "client/player": 3 * 1_024,
+  "client/realtime": 4 * 1_024,
+  "core/captions/captions": 2 * 1_024,
+};
+
+for (const [name, budget] of Object.entries(BUDGETS)) {
+  test(`${name} with its imports has at most ${budget} bytes and runs in a browser`, () => {
+    const { outputFiles } = buildSync({
+      entryPoints: [join(TOP, `dist/src/${name}.js`)],
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+      write: false,
+    });
+    const size = gzipSync(outputFiles[0]!.contents, { level: 9 }).length;
+    assert.ok(size <= budget, `${size} bytes`);
+    assert.doesNotMatch(outputFiles[0]!.text, /\bBuffer\b|\bimport\b|\brequire\b/);
+  });
+}

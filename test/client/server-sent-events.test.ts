@@ -24,7 +24,7 @@ async function* cut(bytes: Uint8Array, places: readonly number[]): AsyncGenerato
   }
 }
 
-/** The events of lines, read one by one and as plainly as the standard puts it. */
+/** Parses lines as the standard describes it. */
 function eventsOf(lines: readonly string[]): SentEvent[] {
   const events: SentEvent[] = [];
   let [event, data]: [string, string | null] = ["", null];
@@ -47,10 +47,10 @@ async function read(bytes: Uint8Array, places: readonly number[]): Promise<SentE
   return events;
 }
 
-test("events are the same however the stream is cut, and those that the standard says", async () => {
+test("parses events as the standard does, however the stream is cut", async () => {
   await fc.assert(
     fc.asyncProperty(stream, fc.array(fc.nat(), { maxLength: 40 }), async (pieces, places) => {
-      // A CR that a line feed of its own follows would be one line end instead of two.
+      // A CR before a separate LF would read as one line end.
       const written = pieces.map(([each, end], at) => {
         const isJoined = end === "\r" && pieces[at + 1]?.[0] === "" && pieces[at + 1]?.[1] === "\n";
         return each + (isJoined ? "\n" : end);
@@ -62,20 +62,20 @@ test("events are the same however the stream is cut, and those that the standard
   );
 });
 
-test("a byte order mark is passed over, and half an event at the end is none", async () => {
+test("skips a byte order mark and an unfinished event", async () => {
   const bytes = new TextEncoder().encode('\ufeffdata: {"a": 1}\n\nevent: end\ndata: {"cut":\n');
   for (let place = 0; place <= bytes.length; place++) {
     assert.deepEqual(await read(bytes, [place]), [{ event: "message", data: '{"a": 1}' }]);
   }
 });
 
-test("an event of many megabytes that comes in small pieces is not read over and over", async () => {
+test("reads an event of 32 MiB in small chunks in linear time", async () => {
   const piece = new TextEncoder().encode("x".repeat(512));
   const count = 64 * 1_024;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield new TextEncoder().encode("data: ");
     for (let at = 0; at < count; at++) {
-      // Lets the deadline pass where this takes minutes.
+      // Lets the deadline fire.
       if (at % 64 === 0) await new Promise(setImmediate);
       yield piece;
     }

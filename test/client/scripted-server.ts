@@ -4,17 +4,17 @@ import type { AddressInfo, Socket } from "node:net";
 
 type Answering = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server that answers each request by the next of its script, and the rest by the last one. */
-export interface OddServer extends AsyncDisposable {
+/** A server that answers each request by the next entry of its script, and further ones by the last. */
+export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
-  /** Paths that were asked for so far. */
+  /** Paths requested so far. */
   readonly asked: readonly string[];
-  /** Connections that are open now and have carried a request: a client may have opened another in advance. */
+  /** Open connections that have carried a request; a client may open others in advance. */
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
 }
 
-export async function startOddServer(...script: readonly Answering[]): Promise<OddServer> {
+export async function startScriptedServer(...script: readonly Answering[]): Promise<ScriptedServer> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -43,7 +43,6 @@ export async function startOddServer(...script: readonly Answering[]): Promise<O
   };
 }
 
-/** Answers with JSON. */
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Answering =>
   (response) =>
@@ -57,7 +56,7 @@ export const failing = (status: number, type: string, headers: Record<string, st
     { "X-Request-ID": "req_1", ...headers },
   );
 
-/** Begins a stream of events with that text, and does then what it is told. */
+/** Starts an event stream with a text, and then calls `then`. */
 export const streaming =
   (text: string, then: (response: ServerResponse) => void = (response) => response.end()): Answering =>
   (response) => {
@@ -65,7 +64,6 @@ export const streaming =
     response.write(text, () => then(response));
   };
 
-/** Never answers. */
 export const silent: Answering = () => {};
 
 export const META = 'event: meta\ndata: {"request_id":"req_2","model":"m","speaker":"0"}\n\n';

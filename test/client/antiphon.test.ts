@@ -1,11 +1,21 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { after, before, test } from "node:test";
 import { encodeWav as encodeWavHere } from "../../src/audio/encode-wav.ts";
-import { Antiphon, AntiphonError, bytesOf, encodeWav, pcmOf, toBase64 } from "../../src/client/antiphon.ts";
+import {
+  Antiphon,
+  AntiphonError,
+  bytesOf,
+  encodeWav,
+  pcmOf,
+  type StreamEvent,
+  toBase64,
+} from "../../src/client/antiphon.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { WAV } from "../api/http/transcription-form.ts";
 import fc from "../properties.ts";
 import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
+import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 
 let server: TestServer;
@@ -19,7 +29,7 @@ after(() => server.stop());
 
 const GREEDY = { temperature: 0 };
 
-test("one text gives the same samples by tts, converse and speech", async () => {
+test("tts, converse and speech return the same samples for a text", async () => {
   const text = "Hello there.";
   const spoken = await antiphon.tts({ text, params: GREEDY });
   const { reply } = await antiphon.converse({ conversation: [{ text }], params: GREEDY });
@@ -31,14 +41,14 @@ test("one text gives the same samples by tts, converse and speech", async () => 
   assert.equal((await file.arrayBuffer()).byteLength, bytesOf(spoken.audio.data_b64).length);
 });
 
-test("a turn without text is written, and one with sound is heard", async () => {
+test("converse writes a turn without text and listens to one with audio", async () => {
   const conversation = [{ speaker: "0", audio_wav_b64: toBase64(WAV) }, { speaker: "1" }];
   const { reply, usage } = await antiphon.converse({ conversation });
   assert.equal(reply.text, "It was wonderful.");
   assert.equal(usage.input_audio_seconds, 0.5);
 });
 
-test("a recording is transcribed in every format", async () => {
+test("transcribe returns every format", async () => {
   const recording = { file: new Blob([WAV]) };
   const { text, usage } = await antiphon.transcribe(recording);
   assert.ok(text.length > 0);
@@ -56,19 +66,16 @@ test("a recording is transcribed in every format", async () => {
   assert.ok(verbose.words!.length > 0 && verbose.segments!.length > 0);
 });
 
-test("models, voices, info and usage are what the server tells", async () => {
+test("models, voices, info and usage return the server's", async () => {
   assert.ok((await antiphon.models()).some((card) => card.default && card.speakers.includes("0")));
   assert.ok((await antiphon.voices()).some(({ id }) => id === "1"));
   assert.equal((await antiphon.info()).backend.sample_rate, 24_000);
   assert.equal((await antiphon.usage()).key_id, server.keyId);
 });
 
-test("a key that is not known, a request that is wrong and a limit that is reached are told apart", async () => {
+test("errors distinguish an unknown key, an invalid request and a rate limit", async () => {
   const types = async (call: Promise<unknown>) => {
-    const error = await call.then(
-      () => null,
-      (reason: unknown) => reason,
-    );
+    const error = await call.catch((reason: unknown) => reason);
     assert.ok(error instanceof AntiphonError);
     assert.match(error.requestId ?? "", /^req_/);
     return [error.status, error.type, error.retryAfterMs !== null];
@@ -83,7 +90,7 @@ test("a key that is not known, a request that is wrong and a limit that is reach
   assert.deepEqual(await types(slow.tts({ text: "Hi." })), [429, "rate_limit_exceeded", true]);
 });
 
-test("a request carries the id that it is given, and the key of the environment where none is given", async () => {
+test("a request has the given id, and by default the key of the environment", async () => {
   const { ANTIPHON_KEY: before } = process.env;
   process.env.ANTIPHON_KEY = server.key;
   try {
@@ -95,7 +102,7 @@ test("a request carries the id that it is given, and the key of the environment 
   }
 });
 
-test("samples come through base64 and into a WAV as the server writes them", () => {
+test("base64 and WAV match the server's own encoders", () => {
   fc.assert(
     fc.property(fc.array(fc.int16Array({ maxLength: 300 }), { maxLength: 5 }), (pieces) => {
       const wav = encodeWav(pieces);
@@ -107,4 +114,39 @@ test("samples come through base64 and into a WAV as the server writes them", () 
   );
   const bytes = Uint8Array.from({ length: 100_003 }, (_, i) => (i * 7_919) % 256);
   assert.equal(toBase64(bytes), Buffer.from(bytes).toString("base64"));
+});
+
+const SHORT = { conversation: [{ text: "Hello there." }], params: GREEDY };
+
+test("a stream has meta, every frame and the end, with the samples of the whole reply", async () => {
+  const events: StreamEvent[] = [];
+  for await (const event of antiphon.stream(SHORT)) events.push(event);
+  const names = events.map(({ event }) => event);
+  assert.deepEqual(names, ["meta", ...names.slice(1, -1).map(() => "audio"), "end"]);
+  const frames = events.flatMap((event) => (event.event === "audio" ? [event.pcm] : []));
+  const whole = await antiphon.converse(SHORT);
+  const wav = Buffer.from(whole.reply.audio!.data_b64, "base64");
+  assert.deepEqual(Buffer.concat(frames.map(({ buffer }) => Buffer.from(buffer))), wav.subarray(44));
+});
+
+test("leaving a stream's loop ends the generation on the server", async () => {
+  const conversation = [{ text: "word ".repeat(400) }];
+  for await (const { event } of antiphon.stream({ conversation })) if (event === "audio") break;
+  await until("the generation to end", async () => (await server.begun()) === 0);
+});
+
+test("a stream read to its end frees its connection", async () => {
+  const sockets = new Set<unknown>();
+  const onRequest = (message: unknown) =>
+    sockets.add((message as { request: { socket: unknown } }).request.socket);
+  subscribe("http.server.request.start", onRequest);
+  try {
+    for (let calls = 0; calls < 8; calls++) {
+      for await (const event of antiphon.stream(SHORT)) assert.ok(event);
+    }
+  } finally {
+    unsubscribe("http.server.request.start", onRequest);
+  }
+  // The next call may begin before the last connection is free.
+  assert.ok(sockets.size <= 2, `${sockets.size} connections`);
 });

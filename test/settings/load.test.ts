@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { after, describe, it } from "node:test";
 import { LEAVES } from "../../src/settings/leaves.ts";
 import { loadSettings, type SettingSources } from "../../src/settings/load.ts";
-import { type SettingSource, SettingsError } from "../../src/settings/settings-error.ts";
+import { SettingsError } from "../../src/settings/settings-error.ts";
 import fc from "../properties.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-settings-"));
@@ -183,168 +183,97 @@ describe("settings", () => {
 
   const here = (own: object) => ({ configFile: fileHolding(JSON.stringify({ checkpoints: { own } })) });
 
-  const refusals: readonly [what: string, sources: SettingSources, source: SettingSource, says: RegExp][] = [
+  const file = (text: string) => ({ configFile: fileHolding(text) });
+  const env = (name: string, text: string) => ({ env: { [`ANTIPHON_${name}`]: text } });
+  const remote = (change: object) => inside({ ...KOKORO.remote, ...change });
+  const both = JSON.stringify({ checkpoints: { kokoro: { ...KOKORO, path: "/srv" } } });
+  const refusals: readonly [what: string, sources: SettingSources, message: RegExp][] = [
+    ["a misspelt variable", env("PROT", "1"), /ANTIPHON_PROT .*did you mean ANTIPHON_PORT\?/],
+    ["an unknown variable", env("SHOE_SIZE", "1"), /ANTIPHON_SHOE_SIZE names no setting: unset it/],
+    ["a port that is no number", env("PORT", "80a"), /ANTIPHON_PORT is "80a".* number from 0 to 65535/],
+    ["an empty variable", env("PORT", ""), /ANTIPHON_PORT is ""/],
+    ["a number in scientific notation", env("PORT", "8e3"), /ANTIPHON_PORT/],
+    ["a number with a space", env("PORT", " 80"), /ANTIPHON_PORT/],
+    ["a hexadecimal number", env("PORT", "0x50"), /ANTIPHON_PORT/],
+    ["a port above the range", { flags: { port: "65536" } }, /--port is "65536".* from 0 to 65535/],
+    ["yes for true", env("PULL", "yes"), /ANTIPHON_PULL is "yes".*true or false/],
+    ["a proxy that is no address", env("TRUST_PROXY", "yes"), /ANTIPHON_TRUST_PROXY/],
+    ["an unknown level", env("LOG_LEVEL", "INFO"), /one of fatal, error, warn/],
+    ["an unknown flag", { flags: { hosts: "x" } }, /"hosts" names no setting: did you mean host\?/],
+    ["a boolean for a number", { flags: { port: true } }, /--port is true/],
+    ["a missing file", { configFile: join(folder, "none.json") }, /none\.json cannot be read \(ENOENT\)/],
+    ["a file that is no JSON", file("{port: 1}"), /is not JSON/],
+    ["a file that is no object", file("[1]"), /holds \[1\].*an object of settings/],
+    ["a number as text in the file", file('{"port": "80"}'), /setting port .* is "80".*whole number/],
+    ["a misspelt key", file('{"metrics": {"enabld": true}}'), /"metrics\.enabld".*mean metrics\.enabled\?/],
+    ["a group that is no object", file('{"metrics": true}'), /is true.*an object with enabled, port, host/],
+    ["a key with a dot", file('{"metrics.port": 1}'), /"metrics\.port", which is not a setting/],
+    ["a misspelt key inside a checkpoint", remote({ url: "http://127.0.0.1" }), /\.url",.*remote\.urls\?/],
     [
-      "a misspelt variable",
-      { env: { ANTIPHON_PROT: "1" } },
-      "environment",
-      /ANTIPHON_PROT .*did you mean ANTIPHON_PORT\?/,
+      "a checkpoint that is local and remote",
+      file(both),
+      /kokoro\.path .* nothing where .*\.remote is given/,
     ],
     [
-      "an unknown variable",
-      { env: { ANTIPHON_SHOE_SIZE: "1" } },
-      "environment",
-      /ANTIPHON_SHOE_SIZE names no setting: unset it/,
-    ],
-    [
-      "a port that is no number",
-      { env: { ANTIPHON_PORT: "80a" } },
-      "environment",
-      /ANTIPHON_PORT is "80a".* whole number from 0 to 65535/,
-    ],
-    ["an empty variable", { env: { ANTIPHON_PORT: "" } }, "environment", /ANTIPHON_PORT is ""/],
-    ["a number in scientific notation", { env: { ANTIPHON_PORT: "8e3" } }, "environment", /ANTIPHON_PORT/],
-    ["a number with a space", { env: { ANTIPHON_PORT: " 80" } }, "environment", /ANTIPHON_PORT/],
-    ["a hexadecimal number", { env: { ANTIPHON_PORT: "0x50" } }, "environment", /ANTIPHON_PORT/],
-    ["a port above the range", { flags: { port: "65536" } }, "flag", /--port is "65536".* from 0 to 65535/],
-    [
-      "yes for true",
-      { env: { ANTIPHON_PULL: "yes" } },
-      "environment",
-      /ANTIPHON_PULL is "yes".*true or false/,
-    ],
-    [
-      "a proxy that is no address",
-      { env: { ANTIPHON_TRUST_PROXY: "yes" } },
-      "environment",
-      /ANTIPHON_TRUST_PROXY/,
-    ],
-    ["an unknown level", { env: { ANTIPHON_LOG_LEVEL: "INFO" } }, "environment", /one of fatal, error, warn/],
-    ["an unknown flag", { flags: { hosts: "x" } }, "flag", /"hosts" names no setting: did you mean host\?/],
-    ["a boolean for a number", { flags: { port: true } }, "flag", /--port is true/],
-    [
-      "a file that is not there",
-      { configFile: join(folder, "none.json") },
-      "file",
-      /none\.json cannot be read \(ENOENT\)/,
-    ],
-    ["a file that is no JSON", { configFile: fileHolding("{port: 1}") }, "file", /is not JSON/],
-    [
-      "a file that is no object",
-      { configFile: fileHolding("[1]") },
-      "file",
-      /holds \[1\].*an object of settings/,
-    ],
-    [
-      "a number as text in the file",
-      { configFile: fileHolding('{"port": "80"}') },
-      "file",
-      /setting port .* is "80".*whole number/,
-    ],
-    [
-      "a misspelt key in the file",
-      { configFile: fileHolding('{"metrics": {"enabld": true}}') },
-      "file",
-      /"metrics\.enabld".*did you mean metrics\.enabled\?/,
-    ],
-    [
-      "a group that is no object",
-      { configFile: fileHolding('{"metrics": true}') },
-      "file",
-      /metrics .* is true.*an object with enabled, port, host/,
-    ],
-    [
-      "a key with a dot",
-      { configFile: fileHolding('{"metrics.port": 1}') },
-      "file",
-      /"metrics\.port", which is not a setting/,
-    ],
-    [
-      "a misspelt key inside a checkpoint",
-      inside({ ...KOKORO.remote, url: "http://127.0.0.1" }),
-      "file",
-      /"checkpoints\.kokoro\.remote\.url", which is not a setting: did you mean checkpoints\.kokoro\.remote\.urls\?/,
-    ],
-    [
-      "a checkpoint that is here and elsewhere",
-      { configFile: fileHolding(JSON.stringify({ checkpoints: { kokoro: { ...KOKORO, path: "/srv" } } })) },
-      "file",
-      /checkpoints\.kokoro\.path in the file .* is "\/srv", but it takes nothing where checkpoints\.kokoro\.remote is given/,
-    ],
-    [
-      "bits that there are not",
+      "an unknown precision",
       here({ path: "/srv/csm", precision: "int2" }),
-      "file",
-      /checkpoints\.own\.precision in the file .* is "int2", but it takes one of fp32, int8, int4/,
+      /own\.precision .* fp32, int8, int4/,
     ],
     [
-      "no place at all",
+      "zero slots",
       here({ path: "/srv/csm", maxConcurrent: 0 }),
-      "file",
-      /checkpoints\.own\.maxConcurrent in the file .* is 0, but it takes a whole number from 1 to 64/,
+      /maxConcurrent .* a whole number from 1 to 64/,
     ],
     [
-      "a voice that is neither a name nor a recording",
+      "a voice without preset and clip",
       here({ path: "/srv/csm", voices: { "0": { file: "me.wav" } } }),
-      "file",
-      /checkpoints\.own\.voices in the file .*, but it takes an object from speaker labels to \{"preset": NAME\} or/,
+      /own\.voices .*, but it takes an object from speaker labels to \{"preset": NAME\} or/,
     ],
     [
-      "a checkpoint without what it needs",
+      "a checkpoint without addresses",
       inside({ kind: "openai" }),
-      "file",
-      /setting checkpoints\.kokoro\.remote\.urls is missing in the file .*: give it a list of addresses that begin/,
+      /remote\.urls is missing in the file .*: give/,
     ],
     [
-      "an address that is none",
-      inside({ ...KOKORO.remote, urls: ["127.0.0.1:8880"] }),
-      "file",
-      /setting checkpoints\.kokoro\.remote\.urls in the file .* is \["127\.0\.0\.1:8880"\], but it takes a list of/,
+      "an invalid address",
+      remote({ urls: ["127.0.0.1:8880"] }),
+      /\["127\.0\.0\.1:8880"\], but it takes a list/,
     ],
+    ["no address", remote({ urls: [] }), /remote\.urls .* is \[\], but it takes a list of addresses/],
     [
-      "no address at all",
-      inside({ ...KOKORO.remote, urls: [] }),
-      "file",
-      /kokoro\.remote\.urls in the file .* is \[\], but it takes a list of addresses/,
-    ],
-    [
-      "a kind that there is not",
-      inside({ ...KOKORO.remote, kind: "grpc" }),
-      "file",
-      /kokoro\.remote\.kind in the file .* is "grpc", but it takes one of openai, antiphon/,
+      "an unknown kind",
+      remote({ kind: "grpc" }),
+      /remote\.kind .* is "grpc", but it takes one of openai, ant/,
     ],
     [
       "a variable of ours for a key",
-      inside({ ...KOKORO.remote, keyEnv: "ANTIPHON_KOKORO" }),
-      "file",
-      /remote\.keyEnv .* takes the name of an environment variable that does not begin with ANTIPHON_/,
+      remote({ keyEnv: "ANTIPHON_KOKORO" }),
+      /keyEnv .* takes the name of an environment variable that does not begin with ANTIPHON_/,
     ],
     [
       "a name with a space",
-      { configFile: fileHolding('{"models": {"my voice": {"checkpoint": "heart"}}}') },
-      "file",
-      /setting models in the file .* is "my voice", but it takes names of at most 64/,
+      file('{"models": {"my voice": {"checkpoint": "heart"}}}'),
+      /setting models .* is "my voice", but it takes names of at most 64/,
     ],
     [
       "a model without a checkpoint",
-      { env: { ANTIPHON_MODELS: '{"a": {}}' } },
-      "environment",
-      /ANTIPHON_MODELS is .* but the setting models\.a\.checkpoint is missing and takes text/,
+      env("MODELS", '{"a": {}}'),
+      /models\.a\.checkpoint is missing and takes text/,
     ],
     [
       "models that are no JSON",
-      { env: { ANTIPHON_MODELS: "kokoro" } },
-      "environment",
-      /ANTIPHON_MODELS is "kokoro", but the setting models takes an object of models/,
+      env("MODELS", "kokoro"),
+      /is "kokoro", but the setting models takes an object/,
     ],
-    ["an empty key", { configFile: fileHolding('{"": {}}') }, "file", /"", which is not a setting/],
-    ["__proto__", { configFile: fileHolding('{"__proto__": {"port": 1}}') }, "file", /__proto__/],
-    ["a key below a setting", { configFile: fileHolding('{"port": {"port": 1}}') }, "file", /setting port/],
+    ["an empty key", file('{"": {}}'), /"", which is not a setting/],
+    ["__proto__", file('{"__proto__": {"port": 1}}'), /__proto__/],
+    ["a key below a setting", file('{"port": {"port": 1}}'), /setting port/],
   ];
-  for (const [what, sources, source, says] of refusals) {
+  for (const [what, sources, message] of refusals) {
     it(`refuses ${what}, with the remedy`, () => {
       const error = refusal(sources);
-      assert.match(error.message, says);
+      assert.match(error.message, message);
+      const source = "flags" in sources ? "flag" : "env" in sources ? "environment" : "file";
       assert.equal(error.source, source);
     });
   }

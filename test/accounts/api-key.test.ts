@@ -13,9 +13,8 @@ describe("an API key", () => {
     const keys = Array.from({ length: 2_000 }, newApiKey);
     assert.equal(new Set(keys).size, keys.length);
     const counts = new Map<string, number>();
-    for (const character of keys.flatMap((key) => [...key.slice(4, 36)])) {
+    for (const character of keys.flatMap((key) => [...key.slice(4, 36)]))
       counts.set(character, (counts.get(character) ?? 0) + 1);
-    }
     assert.equal(counts.size, 62);
     // 64,000 draws: 1032 of each, six standard deviations are 192.
     for (const [character, count] of counts)

@@ -57,9 +57,8 @@ describe("the address group", () => {
     ["undefined", "unknown"],
     ["a.sock", "unknown"],
   ];
-  for (const [address, group] of groups) {
+  for (const [address, group] of groups)
     it(`of ${JSON.stringify(address)} is ${group}`, () => assert.equal(addressGroup(address), group));
-  }
 });
 
 describe("the wider address group", () => {
@@ -72,7 +71,6 @@ describe("the wider address group", () => {
     ["2001:db8::1", "2001:db8:0::/48"],
     ["undefined", "unknown"],
   ];
-  for (const [address, group] of groups) {
+  for (const [address, group] of groups)
     it(`of ${JSON.stringify(address)} is ${group}`, () => assert.equal(addressGroup(address, 3), group));
-  }
 });

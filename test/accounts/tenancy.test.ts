@@ -25,9 +25,8 @@ describe("tenancy", () => {
     const { tenancy } = inMemory();
     const { key, record } = await tenancy.createKey(TERMS);
     assert.deepEqual(await tenancy.authenticate(key), { keyId: record.keyId, ...TERMS });
-    for (const text of [newApiKey(), key.slice(0, -1), "", record.keyId, ` ${key}`, "x".repeat(65_536)]) {
+    for (const text of [newApiKey(), key.slice(0, -1), "", record.keyId, ` ${key}`, "x".repeat(65_536)])
       assert.equal(await tenancy.authenticate(text), null);
-    }
   });
 
   it("says why a text does not authenticate, without repeating it", async () => {
@@ -94,9 +93,8 @@ describe("tenancy", () => {
       { ...TERMS, rpm: 0 },
       { ...TERMS, burst: 1.5 },
       { ...TERMS, burst: 1_000_001 },
-    ]) {
+    ])
       await assert.rejects(tenancy.createKey(wrong), RangeError);
-    }
     assert.deepEqual(await tenancy.listKeys(), []);
   });
 

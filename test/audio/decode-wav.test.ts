@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AudioFormatError } from "../../src/audio/audio-format-error.ts";
 import { decodeWav } from "../../src/audio/decode-wav.ts";
 import fc from "../properties.ts";
-import { type Chunk, ENCODINGS, type Encoding, LAYOUT, makeWav, type WavRecipe } from "./make-wav.ts";
+import {
+  type Chunk,
+  ENCODINGS,
+  type Encoding,
+  LAYOUT,
+  makeChunk,
+  makeWav,
+  type WavRecipe,
+} from "./make-wav.ts";
 
 const chunk: fc.Arbitrary<Chunk> = fc.record({
   id: fc.constantFrom("LIST", "fact", "id3 ", "JUNK", "cue ", "bext"),
@@ -111,4 +120,211 @@ test("ignores the RIFF size and the nominal byte rate", () => {
   const file = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[5, 6]], riffSize: 0x7fffffff });
   file.writeUInt32LE(0, 28);
   assert.equal(decodeWav(file).frames, 2);
+});
+
+const TAG = 20;
+const CHANNELS = 22;
+const RATE = 24;
+const BLOCK = 32;
+const BITS = 34;
+const DATA_SIZE = 40;
+
+const mono = () => makeWav({ encoding: "s16", rateHz: 24_000, channels: [[1, 2, 3, 4]] });
+
+function altered(change: (file: Buffer) => unknown): Buffer {
+  const file = mono();
+  change(file);
+  return file;
+}
+
+/** Each a file and what its refusal says. */
+const REFUSED: readonly (readonly [Uint8Array, RegExp])[] = [
+  [new Uint8Array(), /it is empty/],
+  [Buffer.from("RIFF"), /4 bytes are too few/],
+  [Buffer.from("ID3\x04 this is an MP3 file"), /does not begin as a WAV file/],
+  [altered((file) => file.write("RIFX")), /RIFX/],
+  [altered((file) => file.write("RF64")), /RF64/],
+  [altered((file) => file.write("AVI ", 8)), /does not begin as a WAV file/],
+  [mono().subarray(0, 12), /no "fmt " chunk/],
+  [mono().subarray(0, 30), /cut off in its "fmt " chunk at byte 12/],
+  [mono().subarray(0, 36), /no "data" chunk/],
+  [mono().subarray(0, 44), /8 bytes of samples are declared and 0 are there/],
+  [mono().subarray(0, 51), /8 bytes of samples are declared and 7 are there/],
+  [altered((file) => file.writeUInt32LE(0x10000000, DATA_SIZE)), /268435456 bytes of samples are declared/],
+  [altered((file) => file.writeUInt32LE(0x7effffff, DATA_SIZE)), /2130706431 bytes of samples are declared/],
+  [altered((file) => file.writeUInt32LE(0, DATA_SIZE)).subarray(0, 44), /no samples/],
+  [altered((file) => file.writeUInt32LE(1, DATA_SIZE)), /no samples/],
+  [altered((file) => file.writeUInt16LE(0, CHANNELS)), /no channels/],
+  [altered((file) => file.writeUInt32LE(0, RATE)), /sample rate is 0 Hz/],
+  [altered((file) => file.writeUInt32LE(999, RATE)), /sample rate is 999 Hz/],
+  [altered((file) => file.writeUInt32LE(0xffffffff, RATE)), /sample rate is 4294967295 Hz/],
+  [altered((file) => file.writeUInt16LE(4, BLOCK)), /4 bytes a frame for 1 channels of 16 bits/],
+  [altered((file) => file.writeUInt16LE(0, BLOCK)), /0 bytes a frame/],
+  [altered((file) => file.writeUInt16LE(0xffff, CHANNELS)), /2 bytes a frame for 65535 channels/],
+  [altered((file) => file.writeUInt16LE(12, BITS)), /12-bit PCM/],
+  [altered((file) => file.writeUInt16LE(0, BITS)), /0-bit PCM/],
+  [altered((file) => file.writeUInt16LE(3, TAG)), /16-bit float/],
+  [altered((file) => file.writeUInt16LE(2, TAG)), /ADPCM/],
+  [altered((file) => file.writeUInt16LE(6, TAG)), /A-law/],
+  [altered((file) => file.writeUInt16LE(7, TAG)), /mu-law/],
+  [altered((file) => file.writeUInt16LE(0x55, TAG)), /MP3/],
+  [altered((file) => file.writeUInt16LE(0x1234, TAG)), /format 0x1234/],
+  [altered((file) => file.writeUInt16LE(0xfffe, TAG)), /extensible "fmt " chunk has 16 bytes where 40/],
+  [
+    Buffer.concat([mono().subarray(0, 12), mono().subarray(36), mono().subarray(12, 36)]),
+    /"data" chunk comes before any "fmt " chunk/,
+  ],
+  [
+    Buffer.concat([
+      mono().subarray(0, 12),
+      makeChunk({ id: "fmt ", body: Buffer.alloc(14) }),
+      mono().subarray(36),
+    ]),
+    /"fmt " chunk has 14 bytes/,
+  ],
+  [
+    makeWav({ encoding: "f32", rateHz: 8_000, channels: [[0, 0.5, Number.NaN]] }),
+    /sample 2 is not a finite number/,
+  ],
+  [
+    makeWav({ encoding: "f64", rateHz: 8_000, channels: [[0], [Number.NEGATIVE_INFINITY]] }),
+    /sample 0 is not a finite number/,
+  ],
+];
+
+test("refuses broken or unsupported files with a reason", () => {
+  for (const [file, reason] of REFUSED) {
+    assert.throws(
+      () => decodeWav(file),
+      (error: unknown) => {
+        assert.ok(error instanceof AudioFormatError);
+        assert.match(error.message, /^undecodable audio: /);
+        assert.match(error.message, reason);
+        return true;
+      },
+    );
+  }
+});
+
+test("refuses unknown sub-formats of an extensible file", () => {
+  const file = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[1]], extensible: true });
+  file[12 + 8 + 39] = 0x72;
+  assert.throws(() => decodeWav(file), /neither PCM nor float/);
+  const aLaw = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[1]], extensible: true });
+  aLaw.writeUInt16LE(6, 12 + 8 + 24);
+  assert.throws(() => decodeWav(aLaw), /A-law/);
+});
+
+/** Decodes or refuses in our own way; anything else is a fault. What is decoded is in range and no larger than sent. */
+function mustDecodeOrRefuse(file: Uint8Array): "decoded" | "refused" {
+  try {
+    const clip = decodeWav(file);
+    assert.ok(clip.frames >= 1 && clip.samples.length === clip.frames && clip.frames <= file.length);
+    assert.ok(clip.samples.every((sample) => sample >= -1 && sample <= 1));
+    return "decoded";
+  } catch (error) {
+    if (!(error instanceof AudioFormatError)) throw error;
+    return "refused";
+  }
+}
+
+test("throws only its own error on random bytes", () => {
+  const beginning = fc.constantFrom(0, 12, 20, 36, 40, 44);
+  fc.assert(
+    fc.property(beginning, fc.uint8Array({ maxLength: 200 }), (kept, noise) => {
+      mustDecodeOrRefuse(Buffer.concat([mono().subarray(0, kept), noise]));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("throws only its own error if any byte of a file changes", () => {
+  for (const extensible of [false, true]) {
+    const outcomes = new Set<string>();
+    const file = makeWav({
+      encoding: "s16",
+      rateHz: 24_000,
+      channels: [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      extensible,
+      before: [{ id: "LIST", body: Buffer.from("odd") }],
+      after: [{ id: "id3 ", body: Buffer.from("x") }],
+    });
+    for (let at = 0; at < file.length; at += 1) {
+      for (let value = 0; value < 256; value += 1) {
+        const mutant = Buffer.from(file);
+        mutant[at] = value;
+        outcomes.add(mustDecodeOrRefuse(mutant));
+      }
+    }
+    assert.deepEqual([...outcomes].sort(), ["decoded", "refused"]);
+  }
+});
+
+test("refuses every truncation of a file with sizes, and reads the rest", () => {
+  for (const encoding of ENCODINGS) {
+    const told = makeWav({
+      encoding,
+      rateHz: 24_000,
+      channels: [
+        [1, 0, 1],
+        [0, 1, 0],
+      ],
+    });
+    const streamed = makeWav({
+      encoding,
+      rateHz: 24_000,
+      channels: [
+        [1, 0, 1],
+        [0, 1, 0],
+      ],
+      dataSize: 0xffffffff,
+    });
+    const frame = (told.length - 44) / 3;
+    for (let length = 0; length < 44 + 3 * frame; length += 1) {
+      assert.equal(mustDecodeOrRefuse(told.subarray(0, length)), "refused", `${encoding}, ${length} bytes`);
+      const expected = length >= 44 + frame ? "decoded" : "refused";
+      assert.equal(
+        mustDecodeOrRefuse(streamed.subarray(0, length)),
+        expected,
+        `${encoding}, ${length} bytes streamed`,
+      );
+    }
+    assert.equal(mustDecodeOrRefuse(told.subarray(0, 44 + 3 * frame)), "decoded");
+  }
+});
+
+test("throws only its own error on several mutations", () => {
+  const mutation = fc.tuple(fc.nat({ max: 63 }), fc.nat({ max: 255 }));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...ENCODINGS),
+      fc.array(mutation, { maxLength: 6 }),
+      (encoding, mutations) => {
+        const file = makeWav({ encoding, rateHz: 48_000, channels: [[1, 0, 1]] });
+        for (const [at, value] of mutations) file[at % file.length] = value;
+        mustDecodeOrRefuse(file);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test("allocates by the file's content, not by its header", () => {
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < 200; i += 1) {
+    const file = altered((bytes) => bytes.writeUInt32LE(i % 2 === 0 ? 0xffffffff : 0xfffffff0, DATA_SIZE));
+    file.writeUInt32LE(0xffffffff, 4);
+    mustDecodeOrRefuse(file);
+  }
+  assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
+});
+
+test("reads each of a million tiny chunks once", () => {
+  const junk = Buffer.alloc(8_000_000);
+  for (let at = 0; at < junk.length; at += 8) junk.write("JUNK", at);
+  const file = Buffer.concat([mono().subarray(0, 12), junk, mono().subarray(12)]);
+  assert.equal(decodeWav(file).frames, 4);
 });

@@ -35,9 +35,8 @@ function plain(input: Float64Array): { re: Float64Array; im: Float64Array } {
 
 function assertClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance: number): void {
   assert.equal(actual.length, expected.length);
-  for (let k = 0; k < actual.length; k++) {
+  for (let k = 0; k < actual.length; k++)
     assert.ok(Math.abs(actual[k]! - expected[k]!) <= tolerance, `${k}: ${actual[k]} for ${expected[k]}`);
-  }
 }
 
 test("matches the definition for every size", () => {
@@ -97,9 +96,8 @@ test("takes and returns single precision", () => {
   const input = Float32Array.from({ length: 1_200 }, (_, n) => Math.cos((2 * Math.PI * 37 * n) / 1_200));
   const powers = new Float32Array(fourier.bins);
   fourier.powers(input, powers);
-  for (let k = 0; k < powers.length; k++) {
+  for (let k = 0; k < powers.length; k++)
     assert.ok(Math.abs(powers[k]! - (k === 37 ? 360_000 : 0)) < 0.1, `bin ${k} holds ${powers[k]}`);
-  }
 });
 
 test("leaves its input unchanged", () => {
@@ -110,7 +108,6 @@ test("leaves its input unchanged", () => {
 });
 
 test("refuses unsupported sizes", () => {
-  for (const points of [0, 1, 3, 14, 22, 1_202, 2.5, -4, Number.NaN]) {
+  for (const points of [0, 1, 3, 14, 22, 1_202, 2.5, -4, Number.NaN])
     assert.throws(() => new RealFourier(points), RangeError, String(points));
-  }
 });

@@ -18,9 +18,8 @@ function tone(sampleRateHz: number, ...parts: readonly Part[]): Float32Array {
   for (const { durationS, db } of parts) {
     untilS += durationS;
     const amplitude = 10 ** (db / 20);
-    for (; n < untilS * sampleRateHz; n++) {
+    for (; n < untilS * sampleRateHz; n++)
       samples[n] = amplitude * Math.sin((2 * Math.PI * 997 * n) / sampleRateHz);
-    }
   }
   return samples;
 }
@@ -35,9 +34,8 @@ const MONO_LU = 10 * Math.log10(0.5);
 
 for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000, 96_000]) {
   test(`a 997 Hz tone at ${rateHz} Hz reads its level less 3.01`, () => {
-    for (const db of [0, -20, -33, -60]) {
+    for (const db of [0, -20, -33, -60])
       assertLoudness(tone(rateHz, { durationS: 3, db }), rateHz, db + MONO_LU);
-    }
   });
 }
 
@@ -97,9 +95,8 @@ function gainDb(coefficients: readonly number[], hz: number): number {
 }
 
 test("a signal shorter than 400 ms is one block", () => {
-  for (const durationS of [0.05, 0.2, 0.399]) {
+  for (const durationS of [0.05, 0.2, 0.399])
     assertLoudness(tone(24_000, { durationS, db: -20 }), 24_000, -20 + MONO_LU);
-  }
 });
 
 test("returns null for silence, a constant offset, and below the gate", () => {

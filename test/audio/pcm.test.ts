@@ -121,7 +121,6 @@ test("seconds and factors give whole numbers of samples, NaN none", () => {
   assert.equal(samplesIn(0.4), 9_600);
   assert.equal(samplesIn(0.4 * 0.75 * 1.0371), 7_467);
   assert.equal(wholeSamples(-450.5), -450);
-  for (const odd of [Number.NaN, Number.POSITIVE_INFINITY]) {
+  for (const odd of [Number.NaN, Number.POSITIVE_INFINITY])
     assert.throws(() => wholeSamples(odd), /no number of samples/);
-  }
 });

@@ -29,9 +29,8 @@ function sine(hz: number, rateHz: number, seconds: number): Float32Array {
 function errorDb(output: Float32Array, rateHz: number, ideal: (timeS: number) => number): number {
   let worst = 1e-9;
   const edge = Math.round(output.length / 4);
-  for (let k = edge; k < output.length - edge; k += 1) {
+  for (let k = edge; k < output.length - edge; k += 1)
     worst = Math.max(worst, Math.abs(output[k]! - ideal(k / rateHz)));
-  }
   return 20 * Math.log10(worst);
 }
 

@@ -9,9 +9,8 @@ import { clipOf, drawn, rmsOf } from "../../bench/hearing/sounds.ts";
 import { overTelephone } from "../../bench/hearing/telephone.ts";
 
 test("no two clips write the same file", () => {
-  for (const clips of [CLIPS_OF_LANGUAGES, CLIPS_WITH_WORDS, RECORDED_SOUNDS]) {
+  for (const clips of [CLIPS_OF_LANGUAGES, CLIPS_WITH_WORDS, RECORDED_SOUNDS])
     assert.equal(new Set(clips.map(({ name }) => name)).size, clips.length);
-  }
 });
 
 test("there are forty clips of seven languages, six of each at least", () => {

@@ -58,9 +58,8 @@ async function outcomes(
   const client = new HostileClient(server.url, group);
   const ended: Outcome[] = [];
   try {
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < count; index++)
       ended.push(await within("a request of a hostile client ends", client.request(bytes)));
-    }
   } finally {
     client.close();
   }

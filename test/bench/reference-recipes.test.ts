@@ -27,7 +27,6 @@ test("has both sexes, from wide and narrow recordings", () => {
 });
 
 test("an English clip has a transcript", () => {
-  for (const { name, language, transcript } of REFERENCE_RECIPES) {
+  for (const { name, language, transcript } of REFERENCE_RECIPES)
     assert.equal(transcript !== null, language === "en", name);
-  }
 });

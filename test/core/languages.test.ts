@@ -23,9 +23,8 @@ describe("a language", () => {
         `${code}_xx`,
         name,
         ` ${name.toUpperCase()} `,
-      ]) {
+      ])
         assert.equal(languageCodeOf(said), code, said);
-      }
     }
   });
 

@@ -148,9 +148,8 @@ test("the image's build reads the files that it copies", () => {
   assert.match(read(".dockerignore"), /^bench\/\.cache$/m, "what benches fetched is no part of an image");
   const { files, bin } = JSON.parse(read("package.json")) as { files: string[]; bin: { antiphon: string } };
   const sources = files.filter((file) => !file.startsWith("dist"));
-  for (const file of [...sources, "src", "scripts", "package-lock.json", "tsconfig.json"]) {
+  for (const file of [...sources, "src", "scripts", "package-lock.json", "tsconfig.json"])
     assert.ok(given.includes(file), `.dockerignore keeps ${file} away`);
-  }
   for (const file of given) assert.ok(existsSync(join(TOP, file)), `${file} is given and not there`);
   const entry = JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)![1]!) as string[];
   assert.equal(entry.at(-1), `/antiphon/${bin.antiphon}`);
@@ -198,9 +197,8 @@ for (const file of ["deploy/haproxy/haproxy.cfg", "deploy/nginx/antiphon.conf"])
       ...read(file).matchAll(/(?:timeout (?:client|server)|proxy_(?:read|send)_timeout) +(\d+)s/g),
     ];
     assert.equal(waits.length, 2);
-    for (const [text, seconds] of waits) {
+    for (const [text, seconds] of waits)
       assert.ok(Number(seconds) * 1_000 > Math.max(requestTimeoutMs, 2 * heartbeatMs), text);
-    }
   });
 }
 

@@ -4,9 +4,6 @@ import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { startTestServer } from "../api/http/start.ts";
 import { until, within } from "../waiting.ts";
-import { clientOf } from "./client.ts";
-import { begun } from "./crowd.ts";
-import { startServerProcess } from "./server-process.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 
 const LONG = "The tide came in over the flats and went out again. ".repeat(40);
@@ -85,17 +82,4 @@ it("a client that leaves during its request's body pays nothing", async () => {
   } finally {
     await server.stop();
   }
-});
-
-it("a client that leaves a server in another process stops it", async () => {
-  const server = await startServerProcess();
-  const client = clientOf(server.url, server.key);
-  const stream = client.stream({ conversation: [{ text: LONG }], params: MANY_FRAMES });
-  for (let i = 0; i < 4; i++) await stream.next();
-  await stream.return();
-  await until("the stream's end", async () => (await begun(client)) === 0);
-  await until("the usage", async () => (await client.usage()).requests === 1);
-  const { output_audio_seconds } = await client.usage();
-  assert.ok(output_audio_seconds >= 0.24 && output_audio_seconds < 60, `${output_audio_seconds} s`);
-  assert.equal((await server.stop()).code, 0);
 });

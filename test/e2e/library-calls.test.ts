@@ -12,8 +12,8 @@ import { failure, framesOf, samplesOf } from "../library/using.ts";
 import { json, TranscriptionServer } from "../recognition/transcription-server.ts";
 import { temporaryFolder } from "./folders.ts";
 
-const STILL = { params: { temperature: 0 } };
-const NOBODY = { writer: { kind: "none" }, recogniser: { kind: "none" } };
+const TEMPERATURE_0 = { params: { temperature: 0 } };
+const NO_MODELS = { writer: { kind: "none" }, recogniser: { kind: "none" } };
 
 /** What only a program without types can call. */
 type Untyped = Record<"say" | "converse", (...args: unknown[]) => Speech> &
@@ -22,13 +22,13 @@ type Untyped = Record<"say" | "converse", (...args: unknown[]) => Speech> &
 describe("an argument of the library", () => {
   let antiphon: Antiphon;
   before(async () => {
-    antiphon = await open({ dataDir: temporaryFolder(), ...NOBODY });
+    antiphon = await open({ dataDir: temporaryFolder(), ...NO_MODELS });
   });
   after(() => antiphon.close());
 
   it("may be an earlier turn's sound, in any form", async () => {
     const samples = samplesOf(
-      await framesOf(antiphon.say("The sea was warm, and we swam till dark.", STILL)),
+      await framesOf(antiphon.say("The sea was warm, and we swam till dark.", TEMPERATURE_0)),
     );
     const wav = Buffer.from(encodeWav(toPcm16(samples), 24_000));
     const file = join(temporaryFolder(), "earlier.wav");
@@ -39,8 +39,8 @@ describe("an argument of the library", () => {
     ];
     const spoken: Float32Array[] = [];
     for (const turn of [...given.map((audio) => ({ audio })), { audio_wav_b64: wav.toString("base64") }])
-      spoken.push(samplesOf(await framesOf(antiphon.converse([turn, { text: "And then?" }], STILL))));
-    const alone = samplesOf(await framesOf(antiphon.converse([{ text: "And then?" }], STILL)));
+      spoken.push(samplesOf(await framesOf(antiphon.converse([turn, { text: "And then?" }], TEMPERATURE_0))));
+    const alone = samplesOf(await framesOf(antiphon.converse([{ text: "And then?" }], TEMPERATURE_0)));
     assert.notDeepEqual(spoken[0], alone);
     for (const other of spoken) assert.deepEqual(other, spoken[0]);
   });
@@ -48,7 +48,7 @@ describe("an argument of the library", () => {
   it("is reported if ignored, and repeats for a long text", async () => {
     const cautions = async (text: string, instructions?: string) => {
       const speech = antiphon.say(text, {
-        ...STILL,
+        ...TEMPERATURE_0,
         ...(instructions === undefined ? {} : { instructions }),
       });
       await framesOf(speech);
@@ -71,78 +71,70 @@ describe("an argument of the library", () => {
     const untyped = antiphon as unknown as Untyped;
     const openUntyped = open as (settings: unknown) => Promise<unknown>;
     const long = "Hi. ".repeat(3_000);
+    const say =
+      (text: string, options: object = {}) =>
+      () =>
+        framesOf(antiphon.say(text, options));
+    const saying =
+      (...args: unknown[]) =>
+      () =>
+        framesOf(untyped.say(...args));
+    const converse =
+      (...args: unknown[]) =>
+      () =>
+        framesOf(untyped.converse(...args));
+    const sound = new Float32Array(24_000);
     const invalid: [work: () => unknown, field: string | null, message: RegExp][] = [
-      [() => framesOf(antiphon.say("Hi.", { voice: "novva" })), "voice", /did you mean "nova"\?/],
-      [() => framesOf(antiphon.say("")), "text", /^text must have at least 1 character/],
-      [() => framesOf(antiphon.say("!?")), "text", /speakable/],
-      [() => framesOf(antiphon.say("!?".repeat(5_000))), "text", /speakable/],
-      [() => framesOf(antiphon.say("<speak>Hi")), "text", /./],
+      [say("Hi.", { voice: "novva" }), "voice", /did you mean "nova"\?/],
+      [say(""), "text", /^text must have at least 1 character/],
+      [say("!?"), "text", /speakable/],
+      [say("!?".repeat(5_000)), "text", /speakable/],
+      [say("<speak>Hi"), "text", /./],
+      [say(`${long}[pause:1h]`), "text", /^text: line 1, column 12001: \[pause:…\] has/],
       [
-        () => framesOf(antiphon.say(`${long}[pause:1h]`)),
-        "text",
-        /^text: line 1, column 12001: \[pause:…\] has/,
-      ],
-      [
-        () => framesOf(antiphon.say(long, { params: { max_new_tokens: 9 } })),
+        say(long, { params: { max_new_tokens: 9 } }),
         "params.max_new_tokens",
         /is spoken whole: leave it out\.$/,
       ],
       [
-        () => framesOf(antiphon.say("Hi.", { params: { temprature: 0 } })),
+        say("Hi.", { params: { temprature: 0 } }),
         "params.temprature",
         /^params\.temprature: there is no such field/,
       ],
-      [
-        () => framesOf(untyped.converse([{ txt: "Hi." }])),
-        "conversation[0].txt",
-        /^conversation\[0\]\.txt: there is no such field/,
-      ],
+      [converse([{ txt: "Hi." }]), "conversation[0].txt", /^conversation\[0\]\.txt: there is no such field/],
       [() => antiphon.phonemes("<speak>Hi"), "text", /never closed/],
-      [() => framesOf(antiphon.say(`<speak>${long}`)), "text", /./],
+      [say(`<speak>${long}`), "text", /./],
+      [say("Hi.", { params: { temperature: 9 } }), "params.temperature", /at most 1\.5/],
+      [say(long, { voice: "novva" }), "voice", /did you mean "nova"\?/],
+      [converse([]), "conversation", /at least 1 item/],
       [
-        () => framesOf(antiphon.say("Hi.", { params: { temperature: 9 } })),
-        "params.temperature",
-        /at most 1\.5/,
-      ],
-      [() => framesOf(antiphon.say(long, { voice: "novva" })), "voice", /did you mean "nova"\?/],
-      [() => framesOf(antiphon.converse([])), "conversation", /at least 1 item/],
-      [
-        () => framesOf(antiphon.converse([{ audio: new Uint8Array(9), text: "a" }, { text: "b" }])),
+        converse([{ audio: new Uint8Array(9), text: "a" }, { text: "b" }]),
         "conversation[0].audio",
-        /^conversation\[0\]\.audio: undecodable audio/,
+        /undecodable/,
       ],
       [
-        () => framesOf(antiphon.converse([{ audio: "none.wav" }, { text: "b" }])),
+        converse([{ audio: "none.wav" }, { text: "b" }]),
         "conversation[0].audio",
-        /none\.wav cannot be read \(ENOENT\)/,
+        /cannot be read \(ENOENT\)/,
       ],
-      [
-        () => framesOf(antiphon.converse([{ audio: new Float32Array(24_000) }])),
-        "conversation[0].audio",
-        /^conversation\[0\]\.audio is not allowed on the open turn/,
-      ],
+      [converse([{ audio: sound }]), "conversation[0].audio", /is not allowed on the open turn/],
       [() => antiphon.transcribe("a.wav", { language: "Elvish" }), "language", /unknown/],
-      [() => framesOf(untyped.say()), "text", /string/],
-      [() => framesOf(untyped.say(42)), "text", /string/],
-      [() => framesOf(untyped.say("Hi.", null)), "options", /object/],
-      [() => framesOf(untyped.say("Hi.", { voice: 3 })), "voice", /string/],
-      [() => framesOf(untyped.say("Hi.", { vioce: "nova" })), "vioce", /did you mean voice\?/],
-      [() => framesOf(untyped.say("Hi.", { signal: "x" })), "signal", /AbortSignal/],
-      [() => framesOf(untyped.say("Hi.", { instructions: 3 })), "instructions", /string/],
-      [() => framesOf(untyped.converse()), "conversation", /conversation/],
-      [() => framesOf(untyped.converse([null])), "conversation[0]", /object/],
-      [() => framesOf(untyped.converse([{ audio: 3 }, {}])), "conversation[0].audio", /path/],
+      [saying(), "text", /string/],
+      [saying(42), "text", /string/],
+      [saying("Hi.", null), "options", /object/],
+      [saying("Hi.", { voice: 3 }), "voice", /string/],
+      [saying("Hi.", { vioce: "nova" }), "vioce", /did you mean voice\?/],
+      [saying("Hi.", { signal: "x" }), "signal", /AbortSignal/],
+      [saying("Hi.", { instructions: 3 }), "instructions", /string/],
+      [converse(), "conversation", /conversation/],
+      [converse([null]), "conversation[0]", /object/],
+      [converse([{ audio: 3 }, {}]), "conversation[0].audio", /path/],
       [() => untyped.phonemes(), "text", /string/],
     ];
     const others: [work: () => unknown, code: string, field: string | null, message: RegExp][] = [
-      [() => framesOf(antiphon.converse([{ text: "Hi." }, {}])), "inference_error", null, /writer/],
+      [converse([{ text: "Hi." }, {}]), "inference_error", null, /writer/],
       [() => antiphon.transcribe("a.wav"), "settings", "recogniser.kind", /recogniser\.kind is none/],
-      [
-        () => open({ portt: 1 }),
-        "settings",
-        "portt",
-        /sets "portt", which is not a setting: did you mean port\?/,
-      ],
+      [() => open({ portt: 1 }), "settings", "portt", /"portt", which is not a setting: did you mean port\?/],
       [() => open({ writer: { knd: 1 } }), "settings", "writer.knd", /did you mean writer\.kind\?/],
       [() => open({ workers: "many" }), "settings", "workers", /takes/],
       [() => open({ writer: { kind: "gguf" } }), "settings", "writer.path", /writer\.path/],

@@ -59,20 +59,8 @@ describe("a user lexicon", () => {
 
 describe("an invalid lexicon", () => {
   for (const [what, line, text, message, exit] of [
-    [
-      "a line without a tab",
-      ["phonemes", "Hi."],
-      "a\tb\nfoo /fˈu/\n",
-      /^The lexicon .*bad\.tsv, line 2, has no tab: write a word/,
-      2,
-    ],
-    [
-      "no phonemes",
-      ["say", "Hi."],
-      "foo\t/f9/\n",
-      /^The lexicon .*bad\.tsv, line 1: character 3 of what is said \("9"\) is not a phoneme: write/,
-      2,
-    ],
+    ["a line without a tab", ["phonemes", "Hi."], "a\tb\nfoo /fˈu/\n", /^The lexicon .*bad\.tsv, line 2/, 2],
+    ["no phonemes", ["say", "Hi."], "foo\t/f9/\n", /^The lexicon .*bad\.tsv, line 1: character 3 of what/, 2],
     [
       "another kind of lexicon, for the server",
       ["serve", "--port", "0"],
@@ -102,14 +90,8 @@ describe("an invalid lexicon", () => {
 
   it("is not needed to refuse a text with nothing speakable", async () => {
     for (const [text, why] of [
-      [
-        "🙂",
-        /^This cannot be (?:read|said): text has nothing speakable: it needs at least one letter or digit\.\n$/,
-      ],
-      [
-        "你好",
-        /(?:^|\n)This cannot be (?:read|said): the text holds nothing that this voice can pronounce: .*\.\n$/,
-      ],
+      ["🙂", /^This cannot be (?:read|said): text has nothing speakable: it needs at least one letter or/],
+      ["你好", /(?:^|\n)This cannot be (?:read|said): the text holds nothing that this voice can pronounce:/],
     ] as const) {
       for (const command of ["phonemes", "say"]) {
         const { code, stdout, stderr } = await runAntiphon([command, text]);

@@ -75,9 +75,8 @@ describe("a reference clip", () => {
     };
     const narrow = [8_000, 11_025, 16_000].map((rateHz) => `${rateHz} Hz`);
     for (const rateHz of [8_000, 11_025, 16_000]) kinds[`${rateHz} Hz`] = s16(at(rateHz), rateHz);
-    for (const rateHz of [22_050, 44_100, 48_000, 96_000]) {
+    for (const rateHz of [22_050, 44_100, 48_000, 96_000])
       kinds[`${rateHz} Hz`] = s16(resample(speech, 24_000, rateHz), rateHz);
-    }
     const { voice: plain } = await replyTo(s16(speech));
     assert.deepEqual([plain.start, plain.followed, plain.turns], ["1", ["pitch", "level"], [0]]);
     const replies = Object.entries(kinds).map(async ([kind, wav]) => {

@@ -140,8 +140,5 @@ it("antiphon serve refuses an unusable remote checkpoint, by the setting's name"
     await refused({ a: { checkpoint: "kokoro" } }, { kokoro: { remote } }),
     /^The setting checkpoints\.kokoro\.remote\.voices says nothing of the speaker "1": name a voice for "0" and "1" each\.$/m,
   );
-  assert.match(
-    await refused({ a: { checkpoint: "b" } }, {}),
-    /^The setting models\.a\.checkpoint is "b", which does not exist/m,
-  );
+  assert.match(await refused({ a: { checkpoint: "b" } }, {}), /^The setting models\.a\.checkpoint is "b"/m);
 });

@@ -95,10 +95,7 @@ describe("antiphon say, with a long text", () => {
     const command = ["-f", fileIn(folder), ...TEMPERATURE_0, "-o", output];
     const full = await antiphon(["say", ...command], { before: "ulimit -f 1300" });
     assert.equal(full.code, 1);
-    assert.match(
-      full.stderr,
-      /\nThe file cannot be written \(EFBIG\)\. \d:\d\d of speech are kept: [^\n]*\n$/,
-    );
+    assert.match(full.stderr, /\nThe file cannot be written \(EFBIG\)\. \d:\d\d of speech are kept:/);
     const refuses = async (line: readonly string[], message: RegExp) => {
       const { code, stderr } = await say(...line);
       assert.equal(code, 2);
@@ -201,10 +198,7 @@ describe("antiphon say, with a long text", () => {
       [["a", "-f", long], /^Give the text, or --file, but not both/],
       [["-f", folder], /is a folder: name a file with --file/],
       [["-f", join(folder, "none")], /cannot be read \(ENOENT\)/],
-      [
-        ["-f", late, "-o", "b.wav"],
-        /text from "The old man.*" on: line \d, column 9: \[pause:…\] has no length/,
-      ],
+      [["-f", late, "-o", "b.wav"], /text from "The old man.*" on: line \d, column 9: \[pause:…\] has no/],
       [["-f", unknownVoice, "-o", "b.wav"], /text: line 2, column 7: voice "nobody" is unknown/],
       [[`<speak>By ${by}</speak>`], /text: line 1, column 11: voice "nobody"/],
       [["-f", epub], /looks like an EPUB, .* pandoc/],
@@ -212,10 +206,7 @@ describe("antiphon say, with a long text", () => {
       [["-f", long, "-o", "b.wav"], /are more than a WAV holds, which is 24:51:\d\d/],
       [["-f", long, "--captions", "b.vtt"], /^Captions of a long text need its file beside them: add -o/],
       [["-f", long, "-o", "/dev/null"], /^\/dev\/null is not a file/],
-      [
-        ["-f", long, "-o", "b.mp3", "--params", '{"max_new_tokens":64}'],
-        /^max_new_tokens in --params is for/,
-      ],
+      [["-f", long, "-o", "b.mp3", "--params", '{"max_new_tokens":64}'], /^max_new_tokens in --params is/],
       [["a", "--chapters", "pages"], /^--chapters is "pages": write marks or files/],
       [["a", "--chapters", "files"], /^--chapters files needs a name: add -o/],
     ] as const) {

@@ -92,10 +92,7 @@ describe("two servers with one Valkey", needsValkey(), () => {
       dataDir,
       env: { ANTIPHON_BUCKETS_KIND: "valkey", ANTIPHON_BUCKETS_URL: `redis://:${PASSWORD}@127.0.0.1:1` },
     });
-    assert.match(
-      lonely.stderr(),
-      /"cause":"The shared buckets at 127\.0\.0\.1:1 cannot be reached .*shared buckets failed/,
-    );
+    assert.match(lonely.stderr(), /"cause":"The shared buckets at 127\.0\.0\.1:1 cannot be reached .*shared/);
     const client = clientOf(lonely.url, lonely.key);
     assert.equal((await client.post("/v1/tts", { text: "Hi." })).status, 200);
     assert.equal((await lonely.stop()).code, 0);

@@ -109,18 +109,12 @@ describe("antiphon talk", () => {
     const empty = temporaryFolder();
     const none = await antiphon(["talk"], { env: { PATH: empty } });
     assert.equal(none.code, 1);
-    assert.match(
-      none.stderr,
-      /^No program that records was found on this machine: install one of parec, arecord, /,
-    );
+    assert.match(none.stderr, /^No program that records was found on this machine: install one of parec/);
     const silent = temporaryFolder();
     writeFileSync(join(silent, "arecord"), "");
     const mute = await antiphon(["talk"], { env: { PATH: silent } });
     assert.equal(mute.code, 1);
-    assert.match(
-      mute.stderr,
-      /^No program that plays was found on this machine: install one of pacat, aplay, /,
-    );
+    assert.match(mute.stderr, /^No program that plays was found on this machine: install one of pacat/);
     const keyless = await antiphon(["talk", "--url", "http://127.0.0.1:9"], { env: { PATH } });
     assert.equal(keyless.code, 2);
     assert.match(keyless.stderr, /ANTIPHON_KEY/);

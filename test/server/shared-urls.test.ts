@@ -31,11 +31,7 @@ describe("the store of keys and usage", () => {
     writeFileSync(join(folder, "url"), `${URL}\n`);
     assert.deepEqual(chosen({ ANTIPHON_STORE_URL: URL }), ["postgres", URL]);
     assert.deepEqual(chosen({ ANTIPHON_STORE_URL_FILE: join(folder, "url") }), ["postgres", URL]);
-    assert.deepEqual(
-      chosen({}, { store: { urlFile: "url" } }),
-      ["postgres", URL],
-      "beside the settings' file",
-    );
+    assert.deepEqual(chosen({}, { store: { urlFile: "url" } }), ["postgres", URL]);
     const other = "postgres://other.example/antiphon";
     assert.deepEqual(chosen({ ANTIPHON_STORE_URL: other }, { store: { urlFile: "url" } }), [
       "postgres",
@@ -49,10 +45,7 @@ describe("the store of keys and usage", () => {
     assert.deepEqual(chosen({ ...libsql, ANTIPHON_STORE_URL: URL }), ["libsql", null]);
     assert.deepEqual(chosen({ ...libsql, ANTIPHON_STORE_URL_FILE: join(folder, "none") }), ["libsql", null]);
     assert.deepEqual(chosen({ ANTIPHON_STORE_KIND: "postgres" }), ["postgres", null]);
-    assert.throws(
-      () => neededUrl(null, SHARED_STORE),
-      /ANTIPHON_STORE_URL, or name a file .* store\.urlFile/,
-    );
+    assert.throws(() => neededUrl(null, SHARED_STORE), /ANTIPHON_STORE_URL, or name a file .* store/);
   });
 
   it("is refused without a word of it for an invalid file", () => {
@@ -69,9 +62,8 @@ describe("the store of keys and usage", () => {
   });
 
   it("takes only a plain schema name", () => {
-    for (const schema of ["Antiphon", 'a"b', "a.b", "", "1a", "a".repeat(64)]) {
+    for (const schema of ["Antiphon", 'a"b', "a.b", "", "1a", "a".repeat(64)])
       assert.throws(() => chosen({}, { store: { schema } }), /store\.schema .* small letters/, schema);
-    }
     assert.doesNotThrow(() => chosen({}, { store: { schema: "_speech_2" } }));
   });
 });

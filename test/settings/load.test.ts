@@ -42,9 +42,8 @@ describe("settings", () => {
       { env: { ANTIPHON_CHECKPOINTS: `{"kokoro": "${urls[0]}",}` } },
       { env: { ANTIPHON_WRITER_BASE_URL: urls[0] } },
       { flags: { port: urls[0] } },
-    ]) {
+    ])
       assert.doesNotMatch(refusal(sources).message, /ann|guess/);
-    }
     assert.match(refusal({ flags: { port: urls[0] } }).message, /"htp:\/\/…@speech\.example\/v1"/);
   });
 
@@ -209,42 +208,18 @@ describe("settings", () => {
     ["a group that is no object", file('{"metrics": true}'), /is true.*an object with enabled, port, host/],
     ["a key with a dot", file('{"metrics.port": 1}'), /"metrics\.port", which is not a setting/],
     ["a misspelt key inside a checkpoint", remote({ url: "http://127.0.0.1" }), /\.url",.*remote\.urls\?/],
-    [
-      "a checkpoint that is local and remote",
-      file(both),
-      /kokoro\.path .* nothing where .*\.remote is given/,
-    ],
-    [
-      "an unknown precision",
-      here({ path: "/srv/csm", precision: "int2" }),
-      /own\.precision .* fp32, int8, int4/,
-    ],
-    [
-      "zero slots",
-      here({ path: "/srv/csm", maxConcurrent: 0 }),
-      /maxConcurrent .* a whole number from 1 to 64/,
-    ],
+    ["a checkpoint that is local and remote", file(both), /kokoro\.path .* nothing where .*\.remote is/],
+    ["an unknown precision", here({ path: "/srv/csm", precision: "int2" }), /own\.precision .* fp32, int8/],
+    ["zero slots", here({ path: "/srv/csm", maxConcurrent: 0 }), /maxConcurrent .* a whole number from 1 to/],
     [
       "a voice without preset and clip",
       here({ path: "/srv/csm", voices: { "0": { file: "me.wav" } } }),
       /own\.voices .*, but it takes an object from speaker labels to \{"preset": NAME\} or/,
     ],
-    [
-      "a checkpoint without addresses",
-      inside({ kind: "openai" }),
-      /remote\.urls is missing in the file .*: give/,
-    ],
-    [
-      "an invalid address",
-      remote({ urls: ["127.0.0.1:8880"] }),
-      /\["127\.0\.0\.1:8880"\], but it takes a list/,
-    ],
+    ["a checkpoint without addresses", inside({ kind: "openai" }), /remote\.urls is missing in the file .*:/],
+    ["an invalid address", remote({ urls: ["127.0.0.1:8880"] }), /\["127\.0\.0\.1:8880"\], but it takes a/],
     ["no address", remote({ urls: [] }), /remote\.urls .* is \[\], but it takes a list of addresses/],
-    [
-      "an unknown kind",
-      remote({ kind: "grpc" }),
-      /remote\.kind .* is "grpc", but it takes one of openai, ant/,
-    ],
+    ["an unknown kind", remote({ kind: "grpc" }), /remote\.kind .* is "grpc", but it takes one of openai/],
     [
       "a variable of ours for a key",
       remote({ keyEnv: "ANTIPHON_KOKORO" }),
@@ -255,16 +230,8 @@ describe("settings", () => {
       file('{"models": {"my voice": {"checkpoint": "heart"}}}'),
       /setting models .* is "my voice", but it takes names of at most 64/,
     ],
-    [
-      "a model without a checkpoint",
-      env("MODELS", '{"a": {}}'),
-      /models\.a\.checkpoint is missing and takes text/,
-    ],
-    [
-      "models that are no JSON",
-      env("MODELS", "kokoro"),
-      /is "kokoro", but the setting models takes an object/,
-    ],
+    ["a model without a checkpoint", env("MODELS", '{"a": {}}'), /models\.a\.checkpoint is missing and/],
+    ["models that are no JSON", env("MODELS", "kokoro"), /is "kokoro", but the setting models takes an/],
     ["an empty key", file('{"": {}}'), /"", which is not a setting/],
     ["__proto__", file('{"__proto__": {"port": 1}}'), /__proto__/],
     ["a key below a setting", file('{"port": {"port": 1}}'), /setting port/],

@@ -80,9 +80,8 @@ describe("a deleted voice", () => {
     try {
       const [first, ...others] = await addVoices(store, 4);
       await store.removeVoice(KEY.keyId, first!.voice.name);
-      for (const { voice, audio } of others) {
+      for (const { voice, audio } of others)
         assert.deepEqual(Buffer.from((await store.voiceAudio(voice.voiceId))!), audio);
-      }
       await until("nothing is left", () => tracesIn(folder, first!).length === 0);
     } finally {
       await store.close();

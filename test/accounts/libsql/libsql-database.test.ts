@@ -60,9 +60,7 @@ describe("openDatabase", () => {
     database.close();
   });
 
-  it("creates files that only the owner can read", {
-    skip: WINDOWS,
-  }, () => {
+  it("creates files that only the owner can read", { skip: WINDOWS }, () => {
     const modesOf = (path: string) =>
       ["", "-wal", "-shm"].map((end) => (statSync(`${path}${end}`).mode & 0o777).toString(8));
     const umask = process.umask(0);

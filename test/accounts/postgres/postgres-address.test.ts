@@ -40,9 +40,8 @@ describe("a database address", () => {
 
   it("verifies TLS if it asks for TLS, unless it says otherwise", () => {
     const tlsOf = (query: string) => storeAddress(`postgres://db.example/antiphon${query}`).client.ssl;
-    for (const mode of ["require", "verify-ca", "verify-full"]) {
+    for (const mode of ["require", "verify-ca", "verify-full"])
       assert.deepEqual(tlsOf(`?sslmode=${mode}`), { rejectUnauthorized: true }, mode);
-    }
     assert.deepEqual(tlsOf("?sslmode=no-verify"), { rejectUnauthorized: false });
     assert.equal(tlsOf("?sslmode=disable"), false);
     const authority = join(temporaryFolder(), "ca.pem");

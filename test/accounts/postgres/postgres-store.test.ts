@@ -385,10 +385,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
       const nowhere = changed(await server.url("postgres"), (parts) => {
         parts.port = "1";
       });
-      assert.match(
-        await refusal(nowhere, "unreachable"),
-        /127\.0\.0\.1:1 cannot be reached \(.*ECONNREFUSED/,
-      );
+      assert.match(await refusal(nowhere, "unreachable"), /127\.0\.0\.1:1 cannot be reached/);
       const nameless = changed(nowhere, (parts) => {
         parts.hostname = "nowhere.invalid";
       });
@@ -440,10 +437,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
         parts.username = "meek";
         parts.password = "guess";
       });
-      assert.match(
-        await refusal(meek, "unwritable"),
-        /lets this role do too little .*CREATE SCHEMA antiphon/,
-      );
+      assert.match(await refusal(meek, "unwritable"), /lets this role do too little .*CREATE SCHEMA/);
       await query(url, "CREATE SCHEMA antiphon AUTHORIZATION meek");
       await withStores([openPostgres(meek)], async (store) => makeKeys(store!, ["key_a"]));
     });

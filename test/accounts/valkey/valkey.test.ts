@@ -132,9 +132,8 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     const buckets = await opened("other");
     await told.set("other:b:{key_text}", "a text");
     await told.rpush("other:b:{key_list}", "a list");
-    for (const name of ["key_text", "key_list"]) {
+    for (const name of ["key_text", "key_list"])
       await assert.rejects(buckets.take(name, { rpm: 1, burst: 1 }), BucketsError);
-    }
   });
 
   it("fail at once when they are closed", async () => {

@@ -34,9 +34,8 @@ test("Ogg returns its packets, however they are paged", () => {
 });
 
 test("Ogg's checksum is the encoders'", () => {
-  for (const page of pagesOf(goldenRecording("stereo.ogg"))) {
+  for (const page of pagesOf(goldenRecording("stereo.ogg")))
     assert.equal(oggChecksum(page), page.readUInt32LE(22));
-  }
 });
 
 test("Ogg skips other streams, and refuses a second recording and a truncation", () => {
@@ -187,9 +186,8 @@ test("an Opus header has its channels, or is refused", () => {
     surround.subarray(0, 22),
     Uint8Array.of(...surround.subarray(0, 21), 9, 9, 9),
     Uint8Array.of(...HEAD.subarray(0, 9), 3, ...HEAD.subarray(10)),
-  ]) {
+  ])
     assert.throws(() => readOpusHead(wrong), { name: "AudioFormatError" });
-  }
 });
 
 test("an Opus header with too many streams is refused", () => {
@@ -199,9 +197,8 @@ test("an Opus header with too many streams is refused", () => {
   for (const [streams, coupled] of [
     [8, 1],
     [255, 0],
-  ] as const) {
+  ] as const)
     assert.throws(() => readOpusHead(head(streams, coupled)), { name: "AudioFormatError" });
-  }
 });
 
 test("Opus has the gain of its header", async () => {
@@ -211,7 +208,6 @@ test("Opus has the gain of its header", async () => {
   pages[0]!.writeInt16LE(-20 * 256, 28 + 16);
   const quiet = await decoded(Buffer.concat([signed(pages[0]!), ...pages.slice(1)]), 10);
   assert.equal(quiet.samples.length, samples.length);
-  for (const [at, sample] of quiet.samples.entries()) {
+  for (const [at, sample] of quiet.samples.entries())
     assert.ok(Math.abs(sample - samples[at]! / 10) < 1e-6, `sample ${at}`);
-  }
 });

@@ -126,9 +126,8 @@ export function flacFile(
   const written = assignment < 8 ? channels : coded;
   const isSide = (index: number) => (assignment === 9 ? index === 0 : assignment >= 8 && index === 1);
   const subframes = new BitWriter();
-  for (const [index, samples] of written.entries()) {
+  for (const [index, samples] of written.entries())
     subframe(subframes, samples, isSide(index) ? 17 : 16, ways[index]!);
-  }
   const head = { rateHz: 16_000, channels: channels.length, bits: 16, samples: left.length } as const;
   const frame = flacFrame(flacFrameHead(head, 0, left.length, assignment), subframes.bytes());
   return new Uint8Array(Buffer.concat([flacHead(head), frame]));

@@ -33,9 +33,8 @@ test("MP3 is found after tags, padding and a partial frame", async () => {
     zeros: Buffer.concat([Buffer.alloc(700), mp3]),
     "an APE tag in front": Buffer.concat([ape(4_000, true), mp3]),
     "tags at its end": Buffer.concat([mp3, ape(100_000, false), id3v1]),
-  })) {
+  }))
     assert.deepEqual((await decoded(file, 10)).samples, samples, name);
-  }
 });
 
 test("FLAC is read without a trailing tag, even of unknown length", async () => {
@@ -54,7 +53,6 @@ test("other data with sync bits is not taken for MP3", () => {
     Buffer.alloc(0),
     Buffer.from("ID3"),
     Buffer.concat([Buffer.from("APETAGEX"), Buffer.alloc(24, 0xff)]),
-  ]) {
+  ])
     assert.equal(recordingKind(bytes), null);
-  }
 });

@@ -20,9 +20,8 @@ describe("G.711 in WAV", () => {
       const sound = openSound(wav, MAX_S);
       const samples = await sound.read(9_000);
       assert.equal(samples.length, 8_000);
-      for (const [at, sample] of samples.entries()) {
+      for (const [at, sample] of samples.entries())
         assert.ok(Math.abs(sample - level[at]! / 32_768) < 0.01, `${at}: ${sample}`);
-      }
     });
   }
 

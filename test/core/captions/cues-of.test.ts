@@ -77,9 +77,8 @@ test("cues keep together what is written without a space", () => {
     "—dash—dash—",
     "[sic] {braces} a < b",
     "√2 ≈ 3",
-  ]) {
+  ])
     assert.deepEqual(texts(text), [text]);
-  }
 });
 
 test("cues cut a long sentence at commas, into two even lines", () => {

@@ -43,10 +43,7 @@ describe("composeRecogniser", () => {
     assert.deepEqual(asked, []);
     const fails = (error: unknown) => {
       assert.ok(error instanceof RecogniserError);
-      assert.match(
-        error.message,
-        /^The recogniser's weights are missing or damaged\. Run antiphon models pull recogniser\.$/,
-      );
+      assert.match(error.message, /^The recogniser's weights are missing or damaged\. Run antiphon models/);
       assert.match(String(error.cause), /There are no weights\./);
       return true;
     };
@@ -62,9 +59,8 @@ describe("composeRecogniser", () => {
     const clip = { samples: new Float32Array(8_000), sampleRateHz: 16_000, durationS: 0.5, digest: "x" };
     const options = { language: null, prompt: null, wantsWords: false, draft: null };
     const opening = [recogniser!.prepare(), recogniser!.recognise(clipSource(clip), options, signal)];
-    for (const each of opening) {
+    for (const each of opening)
       await assert.rejects(each, /weights are missing or damaged\. Run antiphon models pull/);
-    }
     await recogniser!.close();
   });
 
@@ -76,10 +72,7 @@ describe("composeRecogniser", () => {
       /recogniser\.baseUrl is missing: with this recogniser\.kind it names the endpoint's address/,
     );
     assert.throws(() => composed({ ...whole, model: undefined }), /recogniser\.model is missing/);
-    assert.throws(
-      () => composed({ ...whole, apiKeyFile: "/none" }),
-      /recogniser\.apiKeyFile \(\/none\) does not/,
-    );
+    assert.throws(() => composed({ ...whole, apiKeyFile: "/none" }), /recogniser\.apiKeyFile \(\/none\)/);
     assert.throws(
       () => composed(whole, { env: { ANTIPHON_RECOGNISER_API_KEY: "two words" } }),
       /ANTIPHON_RECOGNISER_API_KEY holds a line break/,

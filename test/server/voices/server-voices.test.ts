@@ -60,18 +60,14 @@ describe("voices of the settings", () => {
   });
 
   for (const [what, voices, message] of [
-    ["no voice", { nobody: { instructions: "sad" } }, /The setting voices\.nobody is no voice of a model/],
-    [
-      "nothing said",
-      { nova: { instructions: " " } },
-      /The setting voices\.nova has neither clip nor instructions/,
-    ],
+    ["no voice", { nobody: { instructions: "sad" } }, /voices\.nobody is no voice of a model/],
+    ["blank instructions", { nova: { instructions: " " } }, /voices\.nova has neither clip nor instructions/],
     [
       "two for one voice",
       { echo: { instructions: "calm" }, "1": { instructions: "sad" } },
-      /The setting voices\.echo means the same voice of the model .* as voices\.1: keep one of them/,
+      /echo means the same/,
     ],
-    ["nothing at all", { nova: {} }, /The setting voices\.nova has neither clip nor instructions/],
+    ["nothing", { nova: {} }, /voices\.nova has neither clip nor instructions/],
   ] as const) {
     test(`are refused at start as manners with ${what}`, () => {
       assert.throws(() => withVoiceManners(PUBLIC_MODELS, settingsWith(voices)), message);
@@ -101,11 +97,7 @@ describe("voices of the settings", () => {
     assert.deepEqual(voiceWarnings(taking({}), settings), ["nova", "onyx", "anna"].map(named));
     const [words] = taking({ manner: "words" });
     const others = { ...words!, card: { ...words!.card, voices: [], speakers: [] } };
-    assert.deepEqual(
-      voiceWarnings([...PUBLIC_MODELS, others], settings),
-      [unread, half],
-      "of its voices alone",
-    );
+    assert.deepEqual(voiceWarnings([...PUBLIC_MODELS, others], settings), [unread, half]);
   });
 
   test("are reported if no model follows recordings", () => {
@@ -120,43 +112,23 @@ describe("voices of the settings", () => {
     const card = { ...model!.card, voices: [model!.card.voices[0]!], labels: { "0": "0", "1": "0" } };
     const labelled = [{ ...model!, card }];
     const both = settingsWith({ "1": { instructions: "sad" }, nova: { instructions: "calm" } });
-    assert.throws(
-      () => withVoiceManners(labelled, both),
-      /voices\.nova means the same voice .* as voices\.1/,
-    );
+    assert.throws(() => withVoiceManners(labelled, both), /voices\.nova means the same voice .* as voices/);
     const [one] = withVoiceManners(labelled, settingsWith({ "1": { instructions: "sad" } }));
     assert.deepEqual([...one!.manners!.keys()], ["0"]);
     const resolve = () => one!;
     for (const request of [
       { text: "Hi.", speaker: "1" },
       { text: "Hi.", voice: "nova" },
-    ]) {
+    ])
       assert.equal(buildScript(resolveTts(request, resolve), {}).manner?.words, "sad");
-    }
   });
 
   const wrong: readonly [string, object, RegExp][] = [
-    [
-      "a file that is missing",
-      { anna: "none.wav" },
-      /^The setting voices\.anna cannot be used\. The file .* cannot be/,
-    ],
-    [
-      "one that is too short",
-      { anna: "short.wav" },
-      /^The setting voices\.anna cannot be used\. .* has 0\.5 s of sound/,
-    ],
-    [
-      "a name of a model's voice",
-      { nova: "anna.wav" },
-      /^The setting voices\.nova is that of a voice of the model/,
-    ],
-    [
-      "two names that are one",
-      { Benny: "anna.wav", benny: "anna.wav" },
-      /^The setting voices\.benny has the same name as voices\.Benny: rename one of them/,
-    ],
-    ["a name like an id", { voice_a: "anna.wav" }, /^The setting voices\.voice_a begins as ids do/],
+    ["a missing file", { anna: "none.wav" }, /voices\.anna cannot be used\. The file .* cannot be/],
+    ["a short file", { anna: "short.wav" }, /voices\.anna cannot be used\. .* has 0\.5 s of sound/],
+    ["a name of a model's voice", { nova: "anna.wav" }, /voices\.nova is that of a voice of the model/],
+    ["one name twice", { Benny: "anna.wav", benny: "anna.wav" }, /benny has the same name as voices\.Benny/],
+    ["a name like an id", { voice_a: "anna.wav" }, /voices\.voice_a begins as ids do/],
   ];
   for (const [what, voices, message] of wrong) {
     test(`are refused at start with ${what}`, async () => {

@@ -38,10 +38,7 @@ for (const flags of [CHAT, GGUF, { "writer.checkpoint": "qwen3-4b" }, { "writer.
   test(`a message says how to switch the gate on, with ${JSON.stringify(flags)}`, () => {
     const notes = notesOf(flags);
     assert.equal(notes.length, 1);
-    assert.match(
-      notes[0]!,
-      /^The safety gate is off: .* set writer\.gate to true \(ANTIPHON_WRITER_GATE=true\)\.$/,
-    );
+    assert.match(notes[0]!, /^The safety gate is off: .* set writer\.gate to true/);
   });
 
 test("no message for an active gate, or one that the operator left out", () => {

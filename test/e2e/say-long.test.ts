@@ -204,7 +204,7 @@ describe("antiphon say, with a long text", () => {
       [["-f", epub], /looks like an EPUB, .* pandoc/],
       [["-f", latin], /is not UTF-8: convert it first, as with iconv/],
       [["-f", long, "-o", "b.wav"], /are more than a WAV holds, which is 24:51:\d\d/],
-      [["-f", long, "--captions", "b.vtt"], /^Captions of a long text need its file beside them: add -o/],
+      [["-f", long, "--captions", "b.vtt"], /^Captions of a long text need an output file: add -o/],
       [["-f", long, "-o", "/dev/null"], /^\/dev\/null is not a file/],
       [["-f", long, "-o", "b.mp3", "--params", '{"max_new_tokens":64}'], /^max_new_tokens in --params is/],
       [["a", "--chapters", "pages"], /^--chapters is "pages": write marks or files/],

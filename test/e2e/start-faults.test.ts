@@ -115,7 +115,7 @@ describe("antiphon serve exits with 1 and a sentence", () => {
       "Twilio's auth token holds a comma",
       [],
       { ANTIPHON_TWILIO_AUTH_TOKEN: "0123," },
-      /^(?!.*0123).*ANTIPHON_TWILIO_AUTH_TOKEN or twilio\.authTokenFile holds a comma/,
+      /^(?!.*0123).*ANTIPHON_TWILIO_AUTH_TOKEN or twilio\.authTokenFile has an empty token next to a comma/,
     ],
     ["the memory budget is too small", [], { ANTIPHON_MEMORY_BUDGET_MB: "64" }, /64 MiB.*memoryBudgetMb/],
   ];

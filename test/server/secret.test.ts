@@ -73,7 +73,7 @@ test("Twilio's auth tokens are separated by commas, none empty", () => {
   for (const token of [",", "aa,", ",aa", "aa,,bb"])
     assert.throws(
       () => twilioAuthTokens(settings, { ANTIPHON_TWILIO_AUTH_TOKEN: token }),
-      /^SecretError: ANTIPHON_TWILIO_AUTH_TOKEN or twilio\.authTokenFile holds a comma/,
+      /^SecretError: ANTIPHON_TWILIO_AUTH_TOKEN or twilio\.authTokenFile has an empty token next to a comma/,
     );
 });
 

@@ -4,7 +4,7 @@ import type { SpeechModel } from "../core/speech-model.ts";
 import { type CachedCheckpoint, CheckpointCache, type LoadableCheckpoint } from "./checkpoint-cache.ts";
 import type { PublicModel } from "./public-models.ts";
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   /** Models in the order they are listed; exactly one is the default. */
   readonly models: readonly PublicModel[];
   /** Checkpoints that can be loaded, among them all that `models` name. */

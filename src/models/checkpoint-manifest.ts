@@ -129,7 +129,7 @@ const VoiceManifest = strictObject({
 
 export type CheckpointSource = Static<typeof Source>;
 
-export type HubSource = Static<typeof HubSource>;
+type HubSource = Static<typeof HubSource>;
 
 /** A writer's weights: size, digest and sources of each file. */
 export type WriterManifest = Static<typeof WriterManifest>;
@@ -156,10 +156,7 @@ export function parseWriterManifest(text: string, origin: string): WriterManifes
 }
 
 /** Parses a manifest of any kind. @throws Error naming `origin` and the first wrong field */
-export function parseManifest(
-  text: string,
-  origin: string,
-): WriterManifest | RecogniserManifest | VoiceManifest {
+function parseManifest(text: string, origin: string): WriterManifest | RecogniserManifest | VoiceManifest {
   const value = parseJson(text, origin);
   const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : null;
   if (kind === "recogniser") return validated(RecogniserManifest, value, origin);

@@ -147,7 +147,7 @@ export async function installedCodecLmDir(dataDir: string, name: string): Promis
 }
 
 /** `manifest.json` of a writer pulled from the hub. Its files may still be missing. */
-export interface LocalManifest {
+interface LocalManifest {
   readonly name: string;
   /** `null` if it cannot be read. */
   readonly manifest: WriterManifest | null;

@@ -19,7 +19,7 @@ export interface KnownWriter {
 }
 
 /** A file at one commit, as independent projects pin it. */
-export interface KnownFile {
+interface KnownFile {
   /** First digits of the commit. */
   readonly revision: string;
   readonly sizeBytes: number;

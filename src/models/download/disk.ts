@@ -6,6 +6,8 @@ const FULL = ["ENOSPC", "EDQUOT", "EFBIG"];
 
 const FORBIDDEN = ["EACCES", "EPERM", "EROFS"];
 
+const UNUSABLE = ["ENOTDIR", "EEXIST", "EISDIR", "ENOENT", "EIO", "ENAMETOOLONG", "EMFILE"];
+
 /** Returns the bytes that this process may still write; infinite if unknown. */
 export async function freeBytesOf(dir: string): Promise<number> {
   try {
@@ -49,17 +51,11 @@ export function asDiskError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
   if (FULL.includes(code)) return new FullDiskError(path, { cause: error });
-  if (FORBIDDEN.includes(code)) {
-    return new PullError(
-      `${path} cannot be written (${code}): give this user the right to, or choose another folder with --data-dir.`,
-      { cause: error },
-    );
-  }
-  if (["ENOTDIR", "EEXIST", "EISDIR", "ENOENT", "EIO", "ENAMETOOLONG", "EMFILE"].includes(code)) {
-    return new PullError(
-      `${path} cannot be written (${code}): mend the folder, or choose another one with --data-dir.`,
-      { cause: error },
-    );
+  const remedy = FORBIDDEN.includes(code)
+    ? "give this user the right to, or choose another folder with --data-dir"
+    : "mend the folder, or choose another one with --data-dir";
+  if ([...FORBIDDEN, ...UNUSABLE].includes(code)) {
+    return new PullError(`${path} cannot be written (${code}): ${remedy}.`, { cause: error });
   }
   return error;
 }

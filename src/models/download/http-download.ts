@@ -211,7 +211,7 @@ const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** The server was never reached, so an immediate retry is pointless. */
-export class UnreachableError extends SourceError {}
+class UnreachableError extends SourceError {}
 
 /**
  * Requests an address and follows redirects. The caller reads or destroys the body. HTTPS only, except on the
@@ -310,7 +310,7 @@ function sendRequest(
   });
 }
 
-export function brokenConnection(error: unknown): string {
+function brokenConnection(error: unknown): string {
   return `the connection broke off (${errorReason(error)})`;
 }
 

@@ -23,6 +23,12 @@ export interface HubRepository {
   readonly files: readonly ExpectedFile[];
 }
 
+const Bytes = Type.Integer({ minimum: 0 });
+
+function nullish<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
 /** Response of `/api/models/OWNER/REPO/revision/main?blobs=true`. */
 const Answer = Type.Object({
   id: Type.Optional(Type.String({ pattern: REPOSITORY })),
@@ -30,17 +36,9 @@ const Answer = Type.Object({
   siblings: Type.Array(
     Type.Object({
       rfilename: Type.String({ minLength: 1 }),
-      size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+      size: nullish(Bytes),
       blobId: Type.Optional(Type.Unknown()),
-      lfs: Type.Optional(
-        Type.Union([
-          Type.Object({
-            size: Type.Integer({ minimum: 0 }),
-            sha256: Type.String({ pattern: SHA256 }),
-          }),
-          Type.Null(),
-        ]),
-      ),
+      lfs: nullish(Type.Object({ size: Bytes, sha256: Type.String({ pattern: SHA256 }) })),
     }),
   ),
   cardData: Type.Optional(Type.Unknown()),
@@ -96,17 +94,9 @@ const Tree = Type.Array(
     type: Type.String(),
     path: Type.String({ minLength: 1 }),
     oid: Type.Optional(Type.Unknown()),
-    size: Type.Optional(Type.Integer({ minimum: 0 })),
-    lfs: Type.Optional(
-      Type.Union([
-        Type.Object({
-          size: Type.Integer({ minimum: 0 }),
-          /** SHA-256, with or without a prefix. */
-          oid: Type.String({ pattern: "^(sha256:)?[0-9a-f]{64}$" }),
-        }),
-        Type.Null(),
-      ]),
-    ),
+    size: Type.Optional(Bytes),
+    /** `oid`: SHA-256, with or without a prefix. */
+    lfs: nullish(Type.Object({ size: Bytes, oid: Type.String({ pattern: "^(sha256:)?[0-9a-f]{64}$" }) })),
   }),
 );
 
@@ -226,7 +216,7 @@ function parseCard(card: unknown): { license: string | null; license_link: strin
 export const HUB = "https://huggingface.co";
 
 /** Address of the hub, and the headers of its requests. */
-export interface HubAccess {
+interface HubAccess {
   /** Has no trailing slash. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import type { FetchContext } from "./options.ts";
 import { SourceError } from "./pull-error.ts";
 import { lastErrorLine, runProgram, WORK_PREFIXES } from "./run-program.ts";
 
-export interface NpmPackage {
+interface NpmPackage {
   readonly package: string;
   readonly version: string;
   /** `sha512-…`, as the registry states it. */

@@ -21,6 +21,8 @@ export interface FetchContext {
   readonly signal: AbortSignal;
   /** Whether unfinished files are kept even if the disk fails: for files of gigabytes. */
   readonly keepsParts?: boolean;
+  /** Bytes that must stay free after the download. Default: 0. */
+  readonly reservedBytes?: number;
 }
 
 /** Applies the defaults. */

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codecLmRecord, type HubRecord, readHubRecord, writeHubRecord } from "../installation-records.ts";
-import { checkpointDir, type ExpectedFile, isVerifiable, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { checkpointDir, isVerifiable, verifyCheckpoint } from "../installed-checkpoint.ts";
 import type { KnownCodecLm } from "../known-hub-models.ts";
 import { type HubPullOptions, requireAcceptedLicence } from "./accepted-licences.ts";
 import { asDiskError, FullDiskError, makeFolder, megabytes } from "./disk.ts";
@@ -10,7 +10,7 @@ import { HUB, readHubRepository, withTree } from "./hub-repository.ts";
 import type { FetchContext } from "./options.ts";
 import { type PullOutcome, runPull, stagingDir } from "./pull.ts";
 import { codeOf, PullError } from "./pull-error.ts";
-import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
+import { hubFile, NoSourceError, pullMissing } from "./pull-file.ts";
 import { spdxLicence } from "./pull-hub.ts";
 
 /**
@@ -107,7 +107,7 @@ async function fetchAll(
   const fetched = async (paths: readonly string[]): Promise<HubRecord["files"]> => {
     const files = paths.map((path) => byPath.get(path)!);
     await pullMissing(
-      files.map((file) => wantedFile(file, record)),
+      files.map((file) => hubFile(file, record)),
       folder,
       fetching,
     );
@@ -119,15 +119,6 @@ async function fetchAll(
   };
   const { repository } = record;
   return fetched(await checkpointFiles({ kind, repository }, new Set(byPath.keys()), read));
-}
-
-/** @throws PullError if the hub did not state size or digest */
-function wantedFile(file: ExpectedFile, { repository, revision }: HubRecord): WantedFile {
-  const { path } = file;
-  if (isVerifiable(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
-  throw new PullError(
-    `The hub states no size or no checksum for ${path} of ${repository}, so a download could not be checked: try again later.`,
-  );
 }
 
 function withRemedy({ name }: KnownCodecLm, error: unknown): unknown {
@@ -196,7 +187,7 @@ const INDEX = ".index.json";
  * @param read fetches a file and returns its text
  * @throws PullError naming what the repository lacks
  */
-export async function checkpointFiles(
+async function checkpointFiles(
   { kind, repository }: Pick<KnownCodecLm, "kind" | "repository">,
   there: ReadonlySet<string>,
   read: (path: string) => Promise<string>,
@@ -227,9 +218,7 @@ export async function checkpointFiles(
 }
 
 /** Estimates the size before any file has been read, in bytes. */
-export function estimateBytes(
-  files: readonly { readonly path: string; readonly sizeBytes: number }[],
-): number {
+function estimateBytes(files: readonly { readonly path: string; readonly sizeBytes: number }[]): number {
   const isIndexed = files.some(({ path }) => path.endsWith(`transformers.safetensors${INDEX}`));
   return files
     .filter(({ path }) => /\.(safetensors|json|txt)$/.test(path))

@@ -1,6 +1,12 @@
 import { dirname, join } from "node:path";
 import type { CheckpointSource } from "../checkpoint-manifest.ts";
-import { digestName, type ExpectedFile, expectedDigest, isIntact } from "../installed-checkpoint.ts";
+import {
+  digestName,
+  type ExpectedFile,
+  expectedDigest,
+  isIntact,
+  isVerifiable,
+} from "../installed-checkpoint.ts";
 import { makeFolder, requireSpace } from "./disk.ts";
 import { fetchOverHttp, type HttpSource, type OnRetry } from "./http-download.ts";
 import { hostOf, hubAccess, hubHost, tokenRemedy } from "./hub-repository.ts";
@@ -32,13 +38,13 @@ export class NoSourceError extends Error {
 }
 
 /**
- * Fetches the files that a folder lacks, once it has room for them and for `laterBytes`. @throws as {@link pullFile}
+ * Fetches the files that a folder lacks, once it has room for them and for
+ * `reservedBytes`. @throws as {@link pullFile}
  */
 export async function pullMissing(
   files: readonly WantedFile[],
   folder: string,
   fetching: FetchContext,
-  laterBytes = 0,
 ): Promise<void> {
   const missing: WantedFile[] = [];
   let missingBytes = 0;
@@ -48,7 +54,7 @@ export async function pullMissing(
     missing.push(file);
     missingBytes += Math.max(0, file.sizeBytes - (await partBytes(target)));
   }
-  await requireSpace(folder, missingBytes + laterBytes, fetching.freeBytes);
+  await requireSpace(folder, missingBytes + (fetching.reservedBytes ?? 0), fetching.freeBytes);
   for (const file of missing) {
     const target = join(folder, file.path);
     await makeFolder(dirname(target));
@@ -153,4 +159,31 @@ function addressOf(source: CheckpointSource, env: NodeJS.ProcessEnv): HttpSource
   const { endpoint, headers } = hubAccess(env);
   const path = source.path.split("/").map(encodeURIComponent).join("/");
   return { url: `${endpoint}/${source.repository}/resolve/${source.revision}/${path}`, headers };
+}
+
+/** Returns a file of the hub with its source. @throws PullError if the hub did not state size or digest */
+export function hubFile(
+  file: ExpectedFile,
+  { repository, revision }: { readonly repository: string; readonly revision: string },
+): WantedFile {
+  const { path } = file;
+  if (isVerifiable(file)) return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
+  throw new PullError(
+    `The hub states no size or no checksum for ${path} of ${repository}, so a download could not be checked: try again later.`,
+  );
+}
+
+/** Reports failures of a source, and adds its name to their messages. */
+export async function withSourceName(
+  source: string,
+  { observe }: FetchContext,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    observe({ kind: "source-failed", source, problem: error.message });
+    throw new SourceError(`${source}: ${error.message}`, { cause: error });
+  }
 }

@@ -8,7 +8,7 @@ import { type FetchContext, fetchContext } from "./options.ts";
 import { type PullOutcome, pullCheckpoint } from "./pull.ts";
 import { PullError } from "./pull-error.ts";
 
-export interface HubPulled {
+interface HubPulled {
   readonly manifest: WriterManifest;
   readonly outcome: PullOutcome;
 }
@@ -67,7 +67,7 @@ function requireSame(wanted: WriterManifest, fixed: WriterManifest): void {
 
 const NO_LICENCE = "not stated";
 
-export function hubManifest(repository: HubRepository, file: ChosenFile): WriterManifest {
+function hubManifest(repository: HubRepository, file: ChosenFile): WriterManifest {
   const known = knownWriterAt(repository.repository, file.path);
   return {
     name: known?.name ?? unreservedName(checkpointName(repository.repository, file.path)),
@@ -96,7 +96,7 @@ export function hubManifest(repository: HubRepository, file: ChosenFile): Writer
 }
 
 /** Rejects a file whose digest at a known commit differs from the one on record. @throws PullError */
-export function requireKnownDigest(manifest: WriterManifest): void {
+function requireKnownDigest(manifest: WriterManifest): void {
   const known = knownWriterOf(manifest)?.known;
   const { sizeBytes, sha256 } = manifest.files[0]!;
   if (known === undefined || !hubSourceOf(manifest)?.revision.startsWith(known.revision)) return;

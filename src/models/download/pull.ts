@@ -16,7 +16,7 @@ import { NoSourceError, pullMissing } from "./pull-file.ts";
 export type PullOutcome = "already-installed" | "installed";
 
 /** The steps of a pull that differ between kinds of checkpoints. */
-export interface PullSteps {
+interface PullSteps {
   /** Checks every byte. */
   verify(signal: AbortSignal): Promise<CheckpointState>;
   /** Asks what to fetch and whether the user agrees. Runs before anything is written. */

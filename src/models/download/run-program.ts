@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { stopWith } from "../../core/stop-with.ts";
 import { codeOf, SourceError } from "./pull-error.ts";
 
-export interface ProgramRun {
+interface ProgramRun {
   readonly program: string;
   /** What to install if it is missing, such as `Python 3 with pip`. */
   readonly install: string;

@@ -146,7 +146,7 @@ describe("a recogniser from the hub", () => {
         delete answer.siblings[1]!.blobId;
         return answer;
       },
-      /the hub states no size or no checksum for config\.json of ann\/tiny-whisper/,
+      /The hub states no size or no checksum for config\.json of ann\/tiny-whisper/,
     ],
     [
       "that the big one is not there",

@@ -179,7 +179,7 @@ function validated<T extends TSchema>(schema: T, value: unknown, origin: string)
   // Unknown fields are reported against the schema `false`.
   const isTooMany = error?.keyword === "boolean";
   const wrong = isTooMany ? "is an unknown field" : (error?.message ?? "is wrong");
-  throw new Error(`the manifest ${origin} is not a checkpoint's: ${field} ${wrong}; correct it`);
+  throw new Error(`the manifest ${origin} is invalid: ${field} ${wrong}; correct it`);
 }
 
 /** Default of `recogniser.checkpoint`. */

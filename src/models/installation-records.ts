@@ -67,10 +67,10 @@ export async function recogniserRecord(
       : notInstalled(named, "damaged", "damaged (installed.json cannot be read)");
   }
   if (!Check(RecogniserReceipt, value) || value.name !== named.name)
-    return notInstalled(named, "damaged", "damaged (installed.json says nothing)");
+    return notInstalled(named, "damaged", "damaged (installed.json is not a valid receipt)");
   return value.version === version
     ? value
-    : notInstalled(named, "damaged", "those of another version of Antiphon");
+    : notInstalled(named, "damaged", "from another version of Antiphon");
 }
 
 /** @throws PullError if the disk fails */
@@ -135,7 +135,7 @@ export async function codecLmRecord(
   if (record !== null) return { name: named.name, files: record.files, isInstalledAtomically: true };
   return (await stat(folder).catch(() => null)) === null
     ? notInstalled(named, "missing", `missing (there is no ${folder})`)
-    : notInstalled(named, "damaged", `damaged (${folder} does not say what it consists of)`);
+    : notInstalled(named, "damaged", `damaged (${folder} has no valid hub.json)`);
 }
 
 /** Returns the folder of a completely installed codec language model, judging by file sizes; else `null`. */

@@ -161,7 +161,7 @@ export function digestName({ sha256 }: ExpectedFile): string {
 
 /** Returns what is wrong with a file's bytes; `null` if nothing is. Throws the signal's reason. */
 async function findDamage(path: string, file: ExpectedFile, signal?: AbortSignal): Promise<string | null> {
-  if (!isVerifiable(file)) return "is of unknown bytes";
+  if (!isVerifiable(file)) return "has no known checksum";
   try {
     const got = await digestOfFile(path, createFileHash(file), signal);
     return got === expectedDigest(file)

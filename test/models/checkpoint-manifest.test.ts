@@ -53,14 +53,10 @@ describe("a manifest", () => {
   });
 
   const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
-    ["is a list", [], /the manifest tiny\.json is not a checkpoint's: it must be object; correct it/],
+    ["is a list", [], /the manifest tiny\.json is invalid: it must be object; correct it/],
     ["lacks its licence", { ...TINY, licence: undefined }, /licence/],
     ["has no files", { ...TINY, files: [] }, /files must not have fewer than 1 items/],
-    [
-      "says more than it may",
-      { ...TINY, sise: 1 },
-      /is not a checkpoint's: sise is an unknown field; correct it/,
-    ],
+    ["says more than it may", { ...TINY, sise: 1 }, /is invalid: sise is an unknown field; correct it/],
     ["would lie elsewhere", { ...TINY, name: "../tiny" }, /name must match pattern/],
     [
       "has a file that would lie elsewhere",
@@ -103,9 +99,6 @@ describe("a manifest", () => {
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...recogniserOf(ORIGIN), aliases: ["tiny"] }));
     assert.throws(() => recogniserManifests(folder), /two manifests in .* claim the name tiny: rename one/);
     writeFileSync(join(folder, "b.json"), JSON.stringify(recogniserOf()));
-    assert.throws(
-      () => recogniserManifests(folder),
-      /b\.json is not a checkpoint's: origins must not have fewer/,
-    );
+    assert.throws(() => recogniserManifests(folder), /b\.json is invalid: origins must not have fewer/);
   });
 });

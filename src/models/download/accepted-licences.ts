@@ -74,6 +74,6 @@ async function readAccepted(path: string): Promise<Static<typeof AcceptedLicence
     // Reported below.
   }
   throw new PullError(
-    `${path} does not say which licences were accepted: mend it, or remove it and be asked again.`,
+    `${path} is not a valid list of accepted licences: fix it, or delete it to be asked again.`,
   );
 }

@@ -65,7 +65,7 @@ export class FullDiskError extends PullError {
 
   constructor(path: string, options: ErrorOptions = {}) {
     super(
-      `The disk that holds ${path} is full: make room, or choose another folder with --data-dir; what was begun is removed.`,
+      `The disk that holds ${path} is full: make room, or choose another folder with --data-dir; the partial download is removed.`,
       options,
     );
     this.path = path;

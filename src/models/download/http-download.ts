@@ -72,7 +72,7 @@ async function attempt(
     } finally {
       answer.destroy();
     }
-    return part.isComplete ? null : new SourceError("it ends the file too early", { isPassing: true });
+    return part.isComplete ? null : new SourceError("its response ends too early", { isPassing: true });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof SourceError) return error;
@@ -116,7 +116,7 @@ async function prepareForBody(answer: IncomingMessage, part: PartFile): Promise<
       return continueAt(parseContentRange(answer), part);
     case 416:
       requireSize(parseContentRange(answer).total, part);
-      return startAgain("it has nothing to add to what is there", part);
+      return startAgain("it has no bytes after those that were downloaded", part);
     default:
       throw statusError(answer);
   }
@@ -129,8 +129,7 @@ interface Range {
 
 async function continueAt({ start, total }: Range, part: PartFile): Promise<void> {
   requireSize(total, part);
-  if (start !== part.doneBytes)
-    await startAgain("it sends another stretch of the file than was asked for", part);
+  if (start !== part.doneBytes) await startAgain("it sends another range of the file than requested", part);
 }
 
 /** Restarts the part: the next attempt requests the whole file, which every server supports. */
@@ -142,9 +141,7 @@ async function startAgain(problem: string, part: PartFile): Promise<never> {
 
 function requireSize(bytes: number | null, { totalBytes }: PartFile): void {
   if (bytes === null || bytes === totalBytes) return;
-  throw new SourceError(
-    `it has something else there, of ${formatBytes(bytes)} instead of ${formatBytes(totalBytes)}`,
-  );
+  throw new SourceError(`its file has ${formatBytes(bytes)} instead of ${formatBytes(totalBytes)}`);
 }
 
 function formatBytes(bytes: number): string {
@@ -236,7 +233,7 @@ export async function openUrl(
     if (!REDIRECTS.includes(answer.statusCode ?? 0)) return answer;
     answer.destroy();
     const { location } = answer.headers;
-    if (location === undefined) throw new SourceError("it redirects without saying where to");
+    if (location === undefined) throw new SourceError("it redirects without a Location header");
     url = allowedUrl(location, url);
   }
   throw new SourceError(`it redirects more than ${MAX_REDIRECTS} times`);
@@ -258,8 +255,8 @@ function allowedUrl(address: string, base: URL | null): URL {
   if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) return url;
   throw new SourceError(
     base === null
-      ? `its address begins with ${url.protocol}//, and only https:// is asked`
-      : `it redirects to ${url.protocol}//${url.host}, and only https:// is followed`,
+      ? `its address begins with ${url.protocol}//, but only https:// is allowed`
+      : `it redirects to ${url.protocol}//${url.host}, but only https:// is allowed`,
   );
 }
 

@@ -16,7 +16,7 @@ export function parseHubName(text: string): HubName {
   const [, repository, file = null] = HUB_NAME.exec(text) ?? [];
   if (repository === undefined || repository.includes("..") || (file !== null && !isHubPath(file))) {
     throw new PullError(
-      `${JSON.stringify(text)} names nothing on the hub: write hf:OWNER/REPO, or hf:OWNER/REPO:FILE.gguf for one of its files.`,
+      `${JSON.stringify(text)} is not a name on the hub: write hf:OWNER/REPO, or hf:OWNER/REPO:FILE.gguf for one of its files.`,
     );
   }
   return { repository, file };

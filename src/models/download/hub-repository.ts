@@ -54,8 +54,7 @@ const MAX_BYTES = 16 * 2 ** 20;
  */
 export async function readHubRepository(repository: string, asking: HubRequest): Promise<HubRepository> {
   const { env, signal } = asking;
-  const refuse = (why: string) =>
-    new PullError(`${hubHost(env)} does not say what ${repository} is: ${why}.`);
+  const refuse = (why: string) => new PullError(`${hubHost(env)} gave no listing of ${repository}: ${why}.`);
   let text: string;
   try {
     const path = `${repository}/revision/main?blobs=true`;
@@ -176,7 +175,7 @@ async function fetchTextOnce(
     for await (const piece of answer) {
       pieces.push(piece as Buffer);
       bytes += (piece as Buffer).length;
-      if (bytes > MAX_BYTES) throw new SourceError("its answer does not end");
+      if (bytes > MAX_BYTES) throw new SourceError("its response is too large");
     }
     return Buffer.concat(pieces).toString("utf8");
   } catch (error) {

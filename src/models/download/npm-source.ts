@@ -47,7 +47,7 @@ export async function readNpmPackage(
     );
     if (exitCode !== 0) throw new SourceError(`npm failed${lastErrorLine(stderr)}`);
     const archive = (await readdir(work)).find((file) => file.endsWith(".tgz"));
-    if (archive === undefined) throw new SourceError("npm said that it was done, but left no package");
+    if (archive === undefined) throw new SourceError("npm succeeded without downloading a package");
     const path = join(work, archive);
     await requireIntegrity(path, source, signal);
     await unpack(path, wanted, give, signal);
@@ -72,7 +72,7 @@ async function requireIntegrity(
   const hash = createHash("sha512");
   await pipeline(createReadStream(path), hash, { signal });
   if (`sha512-${hash.digest("base64")}` === integrity) return;
-  throw new SourceError(`the registry has another package under the name of ${name} ${version}`);
+  throw new SourceError(`the checksum of ${name} ${version} in the registry is wrong`);
 }
 
 /** Folder of all members of a package. */
@@ -140,7 +140,7 @@ export async function readTar(
       } else break;
     }
   }
-  if (left > 0) throw new SourceError("the archive is cut short");
+  if (left > 0) throw new SourceError("the archive is truncated");
 }
 
 /** Parses a header; `null` for a block of zeros, which ends the archive. */
@@ -152,7 +152,7 @@ function parseHeader(
   const size = text(124, 136).trim();
   const sum = text(148, 156).trim();
   if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(sum, 8) !== checksum(block)) {
-    throw new SourceError("what it sent is no archive");
+    throw new SourceError("it sent an invalid archive");
   }
   const prefix = text(257, 262) === "ustar" ? text(345, 500) : "";
   const name = text(0, 100);

@@ -52,7 +52,7 @@ export async function withWheel(
     const download = await runProgram(asked, run).finally(stopWatching);
     if (download.exitCode !== 0) throw pipError(download, python, source, folder);
     const wheel = (await readdir(work)).find((name) => name.endsWith(".whl"));
-    if (wheel === undefined) throw new SourceError("pip said that it was done, but left no wheel");
+    if (wheel === undefined) throw new SourceError("pip succeeded without downloading a wheel");
     await use(async (member, part, bytes) => {
       if (bytes === undefined) await part.restart();
       const wanted = bytes === undefined ? part.totalBytes : part.doneBytes + bytes;
@@ -143,7 +143,7 @@ function pipError(
   }
   if (/No space left on device|Errno 28|Disk quota exceeded/.test(stderr)) return new FullDiskError(path);
   if (/DO NOT MATCH THE HASHES|HashMismatch/i.test(stderr)) {
-    return new SourceError(`the package index has another file under the name of ${name} ${version}`);
+    return new SourceError(`the checksum of ${name} ${version} in the package index is wrong`);
   }
   if (NO_NETWORK.test(stderr)) {
     return new SourceError(

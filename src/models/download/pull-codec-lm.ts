@@ -125,7 +125,7 @@ function withRemedy({ name }: KnownCodecLm, error: unknown): unknown {
   if (error instanceof FullDiskError) {
     return new PullError(
       `The disk that holds ${error.path} is full: make room, or choose another folder with --data-dir. ` +
-        `What came is kept; antiphon models pull ${name} goes on from there, and antiphon models rm ${name} removes it.`,
+        `Downloaded data is kept: antiphon models pull ${name} resumes from there, and antiphon models rm ${name} removes it.`,
       { cause: error },
     );
   }
@@ -197,7 +197,7 @@ async function checkpointFiles(
   const need = (path: string, why: string): string => {
     if (there.has(path)) return path;
     throw new PullError(
-      `The repository ${repository} has no ${path}, ${why}: it is not the checkpoint that it was.`,
+      `The repository ${repository} has no ${path}, ${why}: the repository has changed; update Antiphon.`,
     );
   };
   for (const path of needed) need(path, "which the checkpoint needs");
@@ -243,7 +243,7 @@ function parseShards(json: string, path: string): string[] {
       typeof shard === "string" && shard === fileName(shard) && shard.endsWith(".safetensors"),
   );
   if (named.length > 0 && named.length === shards.size) return named.sort();
-  throw new PullError(`${path} of the hub does not say in which files the weights are.`);
+  throw new PullError(`${path} of the hub has no valid weight_map: the checkpoint cannot be used.`);
 }
 
 function parseObject(json: string, path: string): Readonly<Record<string, unknown>> {
@@ -253,5 +253,5 @@ function parseObject(json: string, path: string): Readonly<Record<string, unknow
   } catch {
     // Reported below.
   }
-  throw new PullError(`${path} of the hub is no JSON object: nothing can be made of it.`);
+  throw new PullError(`${path} of the hub is not a JSON object: the checkpoint cannot be used.`);
 }

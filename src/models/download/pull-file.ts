@@ -120,7 +120,7 @@ async function askSource(
     const problem = `the ${digestName(file)} of what it sent is ${got} instead of ${expectedDigest(file)}`;
     // The beginning came from elsewhere: try this source alone.
     if (doneBytes === 0) throw new SourceError(problem);
-    onRetry("what an earlier pull left does not fit what came after it", 0);
+    onRetry("the earlier partial download does not match the rest", 0);
   }
 }
 

@@ -103,7 +103,7 @@ function requireKnownDigest(manifest: WriterManifest): void {
   const [first, last] = known.sha256;
   if (sizeBytes === known.sizeBytes && sha256.startsWith(first) && sha256.endsWith(last)) return;
   throw new PullError(
-    `The hub states another file for ${manifest.name} at commit ${known.revision} than the one that is known ` +
+    `The hub's file for ${manifest.name} at commit ${known.revision} differs from the one on record ` +
       `(${known.sizeBytes} bytes, SHA-256 ${first}…${last}): nothing was fetched. Check HF_ENDPOINT, or try again later.`,
   );
 }

@@ -116,5 +116,7 @@ export async function removeCheckpoint(
     for (const folder of folders) await onDisk(folder, () => rm(folder, { recursive: true, force: true }));
   });
   if (done !== null) return true;
-  throw new PullError(`The checkpoint ${named.name} is being installed by another process: end that first.`);
+  throw new PullError(
+    `The checkpoint ${named.name} is being installed by another process: wait for it, or stop it first.`,
+  );
 }

@@ -143,7 +143,7 @@ describe("a disk", () => {
     const { end, left } = await withFullDisk(part, () => pull(manifest, dataDir));
     assert.match(
       end,
-      /^The disk that holds .*tiny\.gguf\.part is full: make room, .*; what was begun is removed\.$/,
+      /^The disk that holds .*tiny\.gguf\.part is full: make room, .*; the partial download is removed\.$/,
     );
     assert.deepEqual([left, asked], [null, [null]], "another source would find it as full");
   });

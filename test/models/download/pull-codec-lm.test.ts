@@ -358,7 +358,7 @@ describe("a hub that misbehaves", () => {
         }
         return answer;
       },
-      /something else there, of 40000 bytes instead of 39000 bytes/,
+      /its file has 40000 bytes instead of 39000 bytes/,
     ],
     [
       "no checksum",
@@ -399,22 +399,18 @@ describe("a hub that misbehaves", () => {
     [
       "a configuration that is none",
       { "config.json": Buffer.from("]") },
-      /^config\.json of the hub is no JSON object/,
+      /^config\.json of the hub is not a JSON object/,
     ],
     [
       "weights that lie elsewhere",
       { "config.json": json({ transformers_weights: "../../evil.safetensors" }) },
       /transformers_weights names no weights: "\.\.\/\.\.\/evil\.safetensors"/,
     ],
-    [
-      "an index of nothing",
-      { [INDEX]: json({ weight_map: {} }) },
-      /does not say in which files the weights are/,
-    ],
+    ["an index of nothing", { [INDEX]: json({ weight_map: {} }) }, /has no valid weight_map/],
     [
       "an index that leads elsewhere",
       { [INDEX]: json({ weight_map: { a: "../a.safetensors" } }) },
-      /does not say in which files/,
+      /has no valid weight_map/,
     ],
   ];
   for (const [what, files, says] of contents) {
@@ -565,7 +561,7 @@ describe("a disk", () => {
     // What cannot be written: a device that is always full, where the system has one.
     if (!existsSync("/dev/full")) return;
     const { end, begun } = await withFullDisk(full, () => pull(hub, { dataDir }));
-    assert.match(end, /is full: make room, .*What came is kept; antiphon models pull csm-1b goes on/);
+    assert.match(end, /is full: make room, .*Downloaded data is kept: antiphon models pull csm-1b resumes/);
     assert.ok(begun?.includes(SHARDS[0]));
     const asked = hub.asked.length;
     assert.equal((await pull(hub, { dataDir })).end, "installed");

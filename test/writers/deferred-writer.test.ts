@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, it } from "node:test";
 import { WriterError } from "../../src/core/writer.ts";
 import { DeferredWriter } from "../../src/writers/deferred-writer.ts";
 import { writerConformance } from "./conformance.ts";
@@ -20,45 +20,43 @@ writerConformance("a deferred writer", async () => deferred().writer, {
   makeSlowReader: async () => deferred({ isStepwise: true }).writer,
 });
 
-test("it is opened once, for whoever needs it first, and closed with what it opened", async () => {
-  let opened = 0;
-  const inner = new ScriptedWriter(["Hello."]);
-  const writer = new DeferredWriter("deferred", async () => {
-    opened++;
-    return inner;
+describe("DeferredWriter", () => {
+  it("opens its writer once, and closes it", async () => {
+    let opened = 0;
+    const inner = new ScriptedWriter(["Hello."]);
+    const writer = new DeferredWriter("deferred", async () => {
+      opened++;
+      return inner;
+    });
+    assert.equal(opened, 0);
+    await Promise.all([writer.prepare(), ...[1, 2].map(() => replyOf(writer, dialogueOf("Hi.")))]);
+    assert.equal(opened, 1);
+    await writer.close();
+    assert.ok(inner.isClosed);
   });
-  assert.equal(opened, 0);
-  await Promise.all([
-    writer.prepare(),
-    replyOf(writer, dialogueOf("Hi.")),
-    replyOf(writer, dialogueOf("Hi.")),
-  ]);
-  assert.equal(opened, 1);
-  await writer.close();
-  assert.ok(inner.isClosed);
-});
 
-test("what could not be opened is tried again by the next turn", async () => {
-  let tries = 0;
-  const writer = new DeferredWriter("deferred", async () => {
-    tries++;
-    if (tries === 1) throw new WriterError("the weights are missing");
-    return new ScriptedWriter(["Here I am."]);
+  it("tries again after a failed opening", async () => {
+    let tries = 0;
+    const writer = new DeferredWriter("deferred", async () => {
+      tries++;
+      if (tries === 1) throw new WriterError("the weights are missing");
+      return new ScriptedWriter(["Here I am."]);
+    });
+    await assert.rejects(writer.prepare(), /missing/);
+    assert.equal(await replyOf(writer, dialogueOf("Hi.")), "Here I am.");
+    await writer.close();
   });
-  await assert.rejects(writer.prepare(), /missing/);
-  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "Here I am.");
-  await writer.close();
-});
 
-test("a turn that waits for it hears its signal, and opening goes on", async () => {
-  let open = (_writer: ScriptedWriter): void => {};
-  const opening = new Promise<ScriptedWriter>((resolve) => (open = resolve));
-  const writer = new DeferredWriter("deferred", () => opening);
-  const stop = new AbortController();
-  const waiting = writer.write(dialogueOf("Hi."), stop.signal)[Symbol.asyncIterator]().next();
-  stop.abort(new Error("gone"));
-  await assert.rejects(waiting, /gone/);
-  open(new ScriptedWriter(["Late."]));
-  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "Late.");
-  await writer.close();
+  it("aborts a waiting reply, and goes on opening", async () => {
+    let open = (_writer: ScriptedWriter): void => {};
+    const opening = new Promise<ScriptedWriter>((resolve) => (open = resolve));
+    const writer = new DeferredWriter("deferred", () => opening);
+    const stop = new AbortController();
+    const waiting = writer.write(dialogueOf("Hi."), stop.signal)[Symbol.asyncIterator]().next();
+    stop.abort(new Error("gone"));
+    await assert.rejects(waiting, /gone/);
+    open(new ScriptedWriter(["Late."]));
+    assert.equal(await replyOf(writer, dialogueOf("Hi.")), "Late.");
+    await writer.close();
+  });
 });

@@ -5,12 +5,12 @@ export function said(speaker: string, text: string): Turn {
   return { speaker, text, audio: null };
 }
 
-/** What two people say by turns, `"0"` first. */
+/** Alternating turns, speaker `"0"` first. */
 export function byTurns(texts: readonly (string | null)[]): Turn[] {
   return texts.map((text, n) => ({ speaker: n % 2 === 0 ? "0" : "1", text, audio: null }));
 }
 
-/** A turn that was only heard. */
+/** A turn with audio alone. */
 export function heard(speaker: string): Turn {
   return {
     speaker,
@@ -19,7 +19,7 @@ export function heard(speaker: string): Turn {
   };
 }
 
-/** A dialogue in which speaker 1 is to answer what speaker 0 says. */
+/** A dialogue in which speaker 1 answers. */
 export function dialogueOf(history: string | readonly Turn[], fields: Partial<Dialogue> = {}): Dialogue {
   return {
     history: typeof history === "string" ? [said("0", history)] : history,
@@ -31,7 +31,6 @@ export function dialogueOf(history: string | readonly Turn[], fields: Partial<Di
   };
 }
 
-/** 64 turns of 8000 characters, each with words of its own. */
 export function longHistory(): Turn[] {
   return Array.from({ length: 64 }, (_, index) => {
     const words = `Turn ${index}: and then we went on to the next town and looked at the old houses. `;
@@ -45,7 +44,6 @@ export async function partsOf(writer: Writer, dialogue: Dialogue, signal = never
   return parts;
 }
 
-/** A whole reply, its parts joined as they are spoken. */
 export async function replyOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<string> {
   const parts = await partsOf(writer, dialogue, signal);
   return parts.flatMap(({ text }) => (text === "" ? [] : text)).join(" ");

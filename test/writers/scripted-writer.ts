@@ -9,14 +9,13 @@ export interface ScriptedOptions {
   /** Whether each sentence waits for {@link ScriptedWriter.allow}. */
   readonly isStepwise?: boolean;
   readonly gate?: string | null;
-  /** Whether it takes a dialogue's instructions, and says so. */
+  /** Whether it reads a dialogue's instructions, and reports so. */
   readonly readsInstructions?: boolean;
 }
 
-/** Writes the given sentences, at once or when told to. Counts a token a word. */
+/** Writes the given sentences, at once or on {@link ScriptedWriter.allow}. Each word is a token. */
 export class ScriptedWriter implements Writer {
   readonly name: string;
-  /** What it was given so far. */
   readonly dialogues: Dialogue[] = [];
   readonly #sentences: (dialogue: Dialogue) => readonly string[];
   readonly #isStepwise: boolean;
@@ -39,7 +38,7 @@ export class ScriptedWriter implements Writer {
     this.#readsInstructions = readsInstructions;
   }
 
-  /** Replies that are being written. */
+  /** Replies under way. */
   get open(): number {
     return this.#open;
   }
@@ -48,13 +47,13 @@ export class ScriptedWriter implements Writer {
     return this.#isClosed;
   }
 
-  /** Lets so many more sentences go, whichever replies wait for them. */
+  /** Releases more sentences, for any waiting reply. */
   allow(count = 1): void {
     this.#allowed += count;
     this.#events.emit("change");
   }
 
-  /** Every reply under way or to come fails with this. */
+  /** Fails every reply under way and later. */
   fail(
     error: Error = new WriterError("the scripted writer was told to fail: retry", { retryAfterMs: 1_500 }),
   ): void {
@@ -62,12 +61,11 @@ export class ScriptedWriter implements Writer {
     this.#events.emit("change");
   }
 
-  /** Waits until so many replies were asked for. */
+  /** Waits for the first `count` replies to begin. */
   async asked(count: number): Promise<void> {
     await until(`reply ${count} to be asked for`, () => this.dialogues.length >= count);
   }
 
-  /** Waits until nothing is being written. */
   async idle(): Promise<void> {
     await until("the writing to end", () => this.#open === 0);
   }
@@ -103,7 +101,7 @@ export class ScriptedWriter implements Writer {
 
   async #permitted(): Promise<void> {
     await turn();
-    // As long as the test wants: a writer that never gets on is one of the cases.
+    // No deadline: some tests need a writer that never proceeds.
     while (this.#isStepwise && this.#allowed <= 0 && this.#failure === null)
       await once(this.#events, "change");
     this.#throwIfFailed();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { it } from "node:test";
 import { ThoughtFilter, WrittenSentences } from "../../src/writers/written-sentences.ts";
 import fc from "../properties.ts";
 
-test("thoughts are taken out, however the text is cut, and what only looks like a tag stays", () => {
+it("ThoughtFilter drops thoughts and keeps other tags, however the text is cut", () => {
   for (const [text, said] of [
     ["<think>\nHm, who asks?\n</think>\nHello.", "\nHello."],
     ["<THINK>a < b, </thinking> no</think>yes.", "yes."],
@@ -24,7 +24,7 @@ test("thoughts are taken out, however the text is cut, and what only looks like 
   }
 });
 
-test("a thought that was never closed is given back once the reply is over", () => {
+it("WrittenSentences returns an unclosed thought at the end, but not one the template opened", () => {
   const sentences = new WrittenSentences();
   sentences.push("<think> begins a thought. Call 112.");
   assert.deepEqual(sentences.flush(true), ["<think> begins a thought.", "Call 112."]);
@@ -33,7 +33,7 @@ test("a thought that was never closed is given back once the reply is over", () 
   assert.deepEqual(opened.flush(), []);
 });
 
-test("it knows whether there was a thought", () => {
+it("ThoughtFilter reports whether there was a thought", () => {
   const filter = new ThoughtFilter();
   filter.push("No\n");
   assert.equal(filter.hasThought, false);
@@ -41,7 +41,7 @@ test("it knows whether there was a thought", () => {
   assert.equal(filter.hasThought, true);
 });
 
-test("sentences come when the next has begun, thoughts left out, and the rest at the end", () => {
+it("WrittenSentences returns a sentence when the next begins, and the rest on flush", () => {
   const sentences = new WrittenSentences();
   const pieces = ["Hello th", "ere.\n<think>Who? Me.</th", "ink>How are you? I am fi"];
   assert.deepEqual(

@@ -12,18 +12,18 @@ const {
 } = process.env;
 
 if (baseUrl === "") {
-  test("a real chat server", {
+  test("a chat writer with a real server", {
     skip: "no server is named: node test/interop/llama/run.mjs MODEL.gguf starts one and sets INTEROP_CHAT_URL",
   });
 } else {
-  writerConformance("a writer behind a real server", async () => open(), {
+  writerConformance("a chat writer with a real server", async () => open(), {
     broken: {
       "the route is wrong": async () => open({ baseUrl: `${baseUrl}/nothing/here` }),
       ...(apiKey !== null && { "the key is wrong": async () => open({ apiKey: "wrong" }) }),
     },
   });
 
-  describe("a real chat server", () => {
+  describe("a chat writer with a real server", () => {
     const writer = open();
     after(() => writer.close());
 
@@ -35,9 +35,9 @@ if (baseUrl === "") {
         said("1", "Lovely!"),
         said("0", "What is his name?"),
       ],
-      "nothing said yet": [],
+      "an empty history": [],
     })) {
-      test(`${label} is answered, and the tokens are counted at the end`, async (context) => {
+      test(`answers ${label}, and counts the tokens`, async (context) => {
         const parts = await partsOf(writer, dialogueOf(history));
         const tokens = parts.at(-1)?.tokens;
         assert.ok(tokens && tokens.prompt > 10 && tokens.written > 0, JSON.stringify(tokens));
@@ -45,7 +45,7 @@ if (baseUrl === "") {
       });
     }
 
-    test("a limit on tokens ends the reply with a whole sentence or a whole word", async (context) => {
+    test("ends a reply of maxTokens at a sentence or a word", async (context) => {
       const short = open({ maxTokens: 12 });
       context.after(() => short.close());
       const reply = await replyOf(short, dialogueOf("Tell me a long story about a dog."));
@@ -53,11 +53,11 @@ if (baseUrl === "") {
       context.diagnostic(reply);
     });
 
-    test("a history far over its context is shortened until it fits", async () => {
+    test("halves a history until it fits the context", async () => {
       assert.notEqual(await replyOf(writer, dialogueOf(longHistory())), "");
     });
 
-    test("a wrong key and a wrong route are named", async (context) => {
+    test("names the setting for a wrong key and a wrong route", async (context) => {
       const cases: [Partial<ChatWriterOptions>, RegExp][] = [
         [{ baseUrl: `${baseUrl}/no` }, /404.*writer\.baseUrl/],
       ];

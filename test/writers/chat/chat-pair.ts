@@ -8,7 +8,7 @@ import { ChatServer, UPSTREAM_SECRET } from "./chat-server.ts";
 
 export const API_KEY = "sk-test-key-0123456789";
 
-/** A chat endpoint and a writer in front of it, both closed after the test. */
+/** Opens a chat endpoint and a writer connected to it; both close after the test. */
 export async function openPair(
   context: TestContext,
   options: Partial<ChatWriterOptions> = {},
@@ -31,7 +31,7 @@ export async function openPair(
   return { server, writer };
 }
 
-/** Fails with a writer's error that says so, and tells neither the key nor what the endpoint sent. */
+/** Asserts that the writer rejects with this message, which holds neither the key nor what the endpoint sent. */
 export async function assertFails(writer: Writer, says: RegExp): Promise<WriterError> {
   const error = await replyOf(writer, dialogueOf("Hi.")).then(
     (reply) => assert.fail(`it wrote: ${reply}`),

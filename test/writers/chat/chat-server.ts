@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { until, within } from "../../waiting.ts";
 
-/** What a client sent, as far as the tests look at it. */
+/** Fields of a request that tests read. */
 export interface ChatBody {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -17,12 +17,12 @@ export interface ChatBody {
 
 export type Answer = (exchange: Exchange) => void | Promise<void>;
 
-/** One request and the means to answer it well, badly or not at all. */
+/** One request, and methods to answer it well, badly or not at all. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: ChatBody;
-  /** Settles when the answer is over or the client has gone. */
+  /** Settles when the answer ends or the client disconnects. */
   readonly closed: Promise<unknown>;
 
   constructor(request: IncomingMessage, response: ServerResponse, body: ChatBody) {
@@ -32,14 +32,13 @@ export class Exchange {
     this.closed = once(response, "close");
   }
 
-  /** Sends the headers of a stream, and comes back when they are on their way. */
+  /** Flushes the headers of a stream. */
   begin(contentType = "text/event-stream"): this {
     this.response.writeHead(200, { "content-type": contentType });
     this.response.flushHeaders();
     return this;
   }
 
-  /** Sends some of the reply's words. */
   say(content: string): this {
     return this.send({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
   }
@@ -53,7 +52,6 @@ export class Exchange {
     return this;
   }
 
-  /** Ends the reply as it should be ended. */
   finish(
     reason = "stop",
     usage: unknown = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 },
@@ -64,27 +62,24 @@ export class Exchange {
     this.response.end();
   }
 
-  /** Answers with a status and a body that nobody should get to see. */
+  /** Sends an error body that must not reach the client. */
   refuse(status: number, body: unknown = { error: { message: UPSTREAM_SECRET } }, headers = {}): void {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     this.response.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
   }
 
-  /** Cuts the connection. */
   cut(): void {
     this.response.socket?.resetAndDestroy();
   }
 }
 
-/** Stands in what the server sends with its refusals, and may appear in no error. */
+/** Text in error bodies that may appear in no error message. */
 export const UPSTREAM_SECRET = "upstream-secret-text";
 
-/** A chat endpoint that answers as it is told to, and well where it is told nothing. */
+/** A chat endpoint with scripted answers, and a good one by default. */
 export class ChatServer {
-  /** All requests so far. */
   readonly exchanges: Exchange[] = [];
   readonly baseUrl: string;
-  /** Connections that are open now. */
   readonly sockets = new Set<Socket>();
   readonly #server: Server;
   readonly #answers: Answer[] = [];
@@ -102,7 +97,7 @@ export class ChatServer {
     server.on("request", (request, response) => this.#take(request, response));
   }
 
-  /** `usual` answers what no other answer was given for. */
+  /** Opens an endpoint that answers `usual` when no answer is queued. */
   static async open(usual: Answer = answerWell): Promise<ChatServer> {
     const server = createServer();
     server.listen(0, "127.0.0.1");
@@ -110,22 +105,22 @@ export class ChatServer {
     return new ChatServer(server, usual);
   }
 
-  /** How the next requests are answered, one after the other. */
+  /** Queues answers for the next requests. */
   next(...answers: readonly Answer[]): void {
     this.#answers.push(...answers);
   }
 
-  /** The request of that number, once it has come. */
+  /** Returns request number `index` once it has arrived. */
   async asked(index: number): Promise<Exchange> {
     await until(`request ${index}`, () => this.exchanges.length > index);
     return this.exchanges[index]!;
   }
 
-  /** Waits until every answer is over or its client gone, and checks that none was forgotten. */
+  /** Waits until every answer has ended or its client left, and asserts that no answer is queued. */
   async idle(): Promise<void> {
     const all = Promise.all(this.exchanges.map(({ closed }) => closed));
     await within("every answer to be over or its client gone", all);
-    assert.equal(this.#answers.length, 0, "answers that nobody asked for");
+    assert.equal(this.#answers.length, 0, "queued answers without a request");
   }
 
   async close(): Promise<void> {
@@ -150,7 +145,7 @@ export class ChatServer {
   }
 }
 
-/** Several sentences about what was said last, in small pieces. */
+/** Sends several sentences about the newest message, in small fragments. */
 export function answerWell(exchange: Exchange): void {
   const heard = exchange.body.messages
     .at(-1)

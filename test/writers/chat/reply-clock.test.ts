@@ -6,7 +6,7 @@ import { never } from "../dialogues.ts";
 const LIMITS = { firstTokenTimeoutMs: 400, totalTimeoutMs: 1_000, lingerMs: 50 };
 const forever = () => new Promise<never>(() => {});
 
-describe("the clock of a reply", () => {
+describe("ReplyClock", () => {
   let nowMs = 0;
   beforeEach(() => {
     mock.timers.enable({ apis: ["setTimeout"] });
@@ -21,7 +21,7 @@ describe("the clock of a reply", () => {
     nowMs += ms;
     mock.timers.tick(ms);
   };
-  /** Waits so long for something that comes. */
+  /** Waits for a promise that resolves after `ms`. */
   const waited = async (clock: ReplyClock, ms: number) => {
     let come = () => {};
     const waiting = clock.wait(new Promise<void>((resolve) => (come = resolve)), never());
@@ -29,7 +29,7 @@ describe("the clock of a reply", () => {
     come();
     await waiting;
   };
-  /** Waits for something that does not come, and tells which limit ends that, and after how long. */
+  /** Waits for a promise that never settles; returns the limit that ended the wait and its time. */
   const gaveUp = async (clock: ReplyClock) => {
     let error: unknown = null;
     const startMs = nowMs;
@@ -45,7 +45,7 @@ describe("the clock of a reply", () => {
     return [error.limit, nowMs - startMs];
   };
 
-  test("gives a reply its time to begin once, over however many waits", async () => {
+  test("counts the time to the first token over all waits", async () => {
     const clock = new ReplyClock(LIMITS);
     assert.equal(clock.leftMs, 400);
     await waited(clock, 250);
@@ -55,7 +55,7 @@ describe("the clock of a reply", () => {
     assert.equal(clock.leftMs, 0);
   });
 
-  test("begins anew with every token, and then calls it silence", async () => {
+  test("restarts with every token, and then reports silence", async () => {
     const clock = new ReplyClock(LIMITS);
     await waited(clock, 300);
     clock.tokenReceived();
@@ -65,7 +65,7 @@ describe("the clock of a reply", () => {
     assert.deepEqual(await gaveUp(clock), ["silence", 400]);
   });
 
-  test("does not begin anew with a wait that brings no token", async () => {
+  test("does not restart for a wait without a token", async () => {
     const clock = new ReplyClock(LIMITS);
     clock.tokenReceived();
     await waited(clock, 150);
@@ -73,7 +73,7 @@ describe("the clock of a reply", () => {
     assert.deepEqual(await gaveUp(clock), ["silence", 100]);
   });
 
-  test("ends a reply that goes on and on after the whole of its time", async () => {
+  test("ends an endless reply at totalTimeoutMs", async () => {
     const clock = new ReplyClock(LIMITS);
     for (let i = 0; i < 3; i++) {
       await waited(clock, 300);
@@ -83,7 +83,7 @@ describe("the clock of a reply", () => {
     assert.deepEqual(await gaveUp(clock), ["total", 100]);
   });
 
-  test("lets a connection linger after the last word for its own short time, once", async () => {
+  test("allows lingerMs after the last word, once", async () => {
     const clock = new ReplyClock(LIMITS);
     clock.tokenReceived();
     clock.replyFinished();
@@ -93,7 +93,7 @@ describe("the clock of a reply", () => {
     assert.deepEqual(await gaveUp(clock), ["linger", 20]);
   });
 
-  test("counts waiting alone, and not the time in which nobody reads", async () => {
+  test("counts waits alone, not the time between them", async () => {
     const clock = new ReplyClock(LIMITS);
     await waited(clock, 100);
     nowMs += 60_000;
@@ -101,7 +101,7 @@ describe("the clock of a reply", () => {
     assert.deepEqual(await gaveUp(clock), ["begin", 300]);
   });
 
-  test("counts a wait that failed or was left, and throws why", async () => {
+  test("counts a wait that failed or was aborted, and throws the reason", async () => {
     const clock = new ReplyClock(LIMITS);
     const failing = clock.wait(Promise.reject(new Error("no")), never());
     nowMs += 100;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { windowsOf } from "../../../src/writers/gate/gate-classifier.ts";
+import { describe, it } from "node:test";
 import { plainText } from "../../../src/writers/gate/plain-text.ts";
 import fc from "../../properties.ts";
 
@@ -32,110 +31,83 @@ const HIDDEN: Readonly<Record<string, string>> = {
     "I want to k\u0336i\u0336l\u0336l\u0336 m\u0353\u0329\u0359y\u033a\u0352\u0303self",
   "spaces of every kind": "I\u00a0want\u2003to\u3000kill\u2028myself",
 };
+describe("plainText", () => {
+  for (const [how, written] of Object.entries(HIDDEN))
+    it(`reads words hidden with ${how} as they look`, () => {
+      assert.equal(plainText(written).toLowerCase(), "i want to kill myself");
+    });
 
-for (const [how, written] of Object.entries(HIDDEN)) {
-  test(`words hidden with ${how} are read as they look`, () => {
-    assert.equal(plainText(written).toLowerCase(), "i want to kill myself");
+  it("leaves other languages as they are", () => {
+    for (const text of [
+      "Я хочу пить чай с мёдом. Он сам не ест рис, а Сара ест.",
+      "Ще не вмерла України",
+      "Ово је мој дом",
+      "Θέλω έναν καφέ και το νερό.",
+      "Καλημέρα, τι κάνεις;",
+      "Ça va très bien, señor Müller? Łódź i gdańsk.",
+      "Dzień dobry",
+      "Chúc một ngày tốt lành",
+      "मैं ठीक हूँ",
+      "مرحبا كيف حالك",
+      "שלום",
+      "日本語で話そう。がんばって",
+      "안녕하세요",
+      "สวัสดีครับ",
+      "Բարեւ ձեզ",
+      "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ",
+      "ꓡꓲ-ꓢꓴ ꓫꓵꓽ ꓥꓳ",
+      "ⲧⲙⲛⲧⲣⲙⲛⲕⲏⲙⲉ ⲫϯ",
+      "ᐃᓄᒃᑎᑐᑦ ᓇᓄᖅ",
+      "The Greek word φίλος and the Russian word друг",
+    ])
+      assert.equal(plainText(text), text.normalize("NFKC"));
   });
-}
 
-test("other languages are left as they are", () => {
-  for (const text of [
-    "Я хочу пить чай с мёдом. Он сам не ест рис, а Сара ест.",
-    "Ще не вмерла України",
-    "Ово је мој дом",
-    "Θέλω έναν καφέ και το νερό.",
-    "Καλημέρα, τι κάνεις;",
-    "Ça va très bien, señor Müller? Łódź i gdańsk.",
-    "Dzień dobry",
-    "Chúc một ngày tốt lành",
-    "मैं ठीक हूँ",
-    "مرحبا كيف حالك",
-    "שלום",
-    "日本語で話そう。がんばって",
-    "안녕하세요",
-    "สวัสดีครับ",
-    "Բարեւ ձեզ",
-    "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ",
-    "ꓡꓲ-ꓢꓴ ꓫꓵꓽ ꓥꓳ",
-    "ⲧⲙⲛⲧⲣⲙⲛⲕⲏⲙⲉ ⲫϯ",
-    "ᐃᓄᒃᑎᑐᑦ ᓇᓄᖅ",
-    "The Greek word φίλος and the Russian word друг",
-  ])
-    assert.equal(plainText(text), text.normalize("NFKC"));
-});
+  it("leaves English as it is", () => {
+    for (const text of [
+      "I don't know, really - 5% of $3 is what?",
+      "café naïve Zoë",
+      "x² is fine".normalize("NFKC"),
+      "B2B, mp3, R2-D2, 24/7, $5, H2O, 4K, B12, 3D, the 1st, 5pm, 10km and Y2K",
+      "Log me on at k1ll@example.org or example.org/k1ll_me",
+      "I met C3PO at SW1A on an iPhone5s with two mp3s, COVID19 and Windows11",
+      "Stop!don't go. Wow!!! It's 50% off @home, Ke$ 5",
+      "He's w8ing, gr8, and has k8s and i18n",
+    ])
+      assert.equal(plainText(text), text);
+  });
 
-test("English is left as it is", () => {
-  for (const text of [
-    "I don't know, really - 5% of $3 is what?",
-    "café naïve Zoë",
-    "x² is fine".normalize("NFKC"),
-    "B2B, mp3, R2-D2, 24/7, $5, H2O, 4K, B12, 3D, the 1st, 5pm, 10km and Y2K",
-    "Log me on at k1ll@example.org or example.org/k1ll_me",
-    "I met C3PO at SW1A on an iPhone5s with two mp3s, COVID19 and Windows11",
-    "Stop!don't go. Wow!!! It's 50% off @home, Ke$ 5",
-    "He's w8ing, gr8, and has k8s and i18n",
-  ])
-    assert.equal(plainText(text), text);
-});
-
-test("reading a text twice changes nothing more, whatever it is", () => {
-  const letters = fc.constantFrom(..."ak01$!lіаοιк\u0336\u200b\ufe0fŁłßǆﬁ½ \u3164ᄀ가\u{1f1fa}\u{1f170}é");
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        fc.string({ unit: "binary", maxLength: 60 }),
-        fc.array(letters, { maxLength: 20 }).map((all) => all.join("")),
+  it("is idempotent", () => {
+    const letters = fc.constantFrom(..."ak01$!lіаοιк\u0336\u200b\ufe0fŁłßǆﬁ½ \u3164ᄀ가\u{1f1fa}\u{1f170}é");
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary", maxLength: 60 }),
+          fc.array(letters, { maxLength: 20 }).map((all) => all.join("")),
+        ),
+        (text) => {
+          const plain = plainText(text);
+          assert.equal(plainText(plain), plain);
+        },
       ),
-      (text) => {
-        const plain = plainText(text);
-        assert.equal(plainText(plain), plain);
-      },
-    ),
-    { numRuns: 1_000 },
-  );
-});
+      { numRuns: 1_000 },
+    );
+  });
 
-test("windows cover the end of a turn, overlap, and are no more than the length asks for", () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 0, max: 600 }),
-      fc.integer({ min: 1, max: 40 }),
-      fc.integer({ min: 1, max: 40 }),
-      fc.integer({ min: 1, max: 300 }),
-      (length, step, overlap, max) => {
-        const size = step + overlap;
-        const tokens = Array.from({ length }, (_, i) => i);
-        const windows = windowsOf(tokens, { size, step, max });
-        assert.deepEqual([...new Set(windows.flat())], tokens.slice(-max));
-        for (const window of windows) {
-          assert.ok(window.length > 0 && window.length <= size);
-          assert.deepEqual(
-            window,
-            window.map((_, i) => (window[0] ?? 0) + i),
-          );
-        }
-        for (const [i, window] of windows.slice(1).entries())
-          assert.ok((window[0] ?? 0) <= (windows[i]?.at(-1) ?? 0));
-        assert.ok(windows.length <= Math.ceil(max / step) + 1);
-      },
-    ),
-  );
-});
+  it("normalises quotes, spaces and invisible characters", () => {
+    assert.equal(plainText("  I don\u2019t\twant  to \n"), "I don't want to");
+    assert.equal(plainText("\uff49 want\u200b to d\u00adie"), "i want to die");
+    assert.equal(plainText("\u{1d422} \u{1d430}\u{1d41a}\u{1d427}\u{1d42d}"), "i want");
+    assert.equal(plainText("\u2028\u0000"), "");
+  });
 
-test("letters that only look different are read as what they look like", () => {
-  assert.equal(plainText("  I don\u2019t\twant  to \n"), "I don't want to");
-  assert.equal(plainText("\uff49 want\u200b to d\u00adie"), "i want to die");
-  assert.equal(plainText("\u{1d422} \u{1d430}\u{1d41a}\u{1d427}\u{1d42d}"), "i want");
-  assert.equal(plainText("\u2028\u0000"), "");
-});
-
-test("any text becomes one line of whole characters", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
-      const plain = plainText(`${text}\ud800`);
-      assert.ok(plain.isWellFormed());
-      assert.doesNotMatch(plain, /^ | $|[\n\r\t]| {2}/);
-    }),
-  );
+  it("makes one line of whole characters of any text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
+        const plain = plainText(`${text}\ud800`);
+        assert.ok(plain.isWellFormed());
+        assert.doesNotMatch(plain, /^ | $|[\n\r\t]| {2}/);
+      }),
+    );
+  });
 });

@@ -5,7 +5,7 @@ import { CallReader, findObjects, readMembers } from "../../../src/writers/llama
 import type { LlamaModel, Token } from "../../../src/writers/llama/llama-runtime.ts";
 import fc from "../../properties.ts";
 
-/** The tokens: two tags, what models begin a block or an array with, and characters. */
+/** The vocabulary: two tags, tokens that begin a code block or an array, and characters. */
 const TEXTS = ["", "", "```", "[{"];
 const [BEGIN, END] = [0, 1] as Token[] as [Token, Token];
 const model = {
@@ -19,7 +19,7 @@ const model = {
 
 const TOOLS = [{ name: "note" }, { name: "weather" }];
 
-/** What is called in a text, and what is said of it. */
+/** Returns the calls in a text, and the words around them. */
 function read(text: string, { isTagged = true, maxTokens = 512 } = {}) {
   const options = { tools: TOOLS, choice: "auto", maxTokens } as const;
   const reader = new CallReader(model, { begin: BEGIN, end: END }, options);
@@ -33,11 +33,17 @@ function read(text: string, { isTagged = true, maxTokens = 512 } = {}) {
   return { calls, said };
 }
 
+const tokensOf = (text: string) => model.tokenize(text);
+const readerOf = (maxTokens = 512) =>
+  new CallReader(model, { begin: BEGIN, end: END }, { tools: TOOLS, choice: "auto", maxTokens });
+/** Returns whether the reader took every token. */
+const push = (reader: CallReader, tokens: readonly Token[]) =>
+  tokens.map((token) => reader.push(token)).every(Boolean);
 const callsIn = (text: string, options = {}) => read(text, options).calls;
-const note = (given: string) => `{"name": "note", "arguments": ${given}}`;
+const note = (args: string) => `{"name": "note", "arguments": ${args}}`;
 
-describe("the calls of a local model", () => {
-  it("have their arguments as the model wrote them: no brace is lost, and no number is rounded", () => {
+describe("CallReader", () => {
+  it("keeps arguments as the model wrote them, with every brace and digit", () => {
     for (const given of [
       '{"text": "Dear {{name}}"}',
       '{"text": "if (x) { { y } }"}',
@@ -52,7 +58,7 @@ describe("the calls of a local model", () => {
     }
   });
 
-  it("may have them in a string, or none, and the members in any order", () => {
+  it("reads arguments in a string, no arguments, and members in any order", () => {
     assert.deepEqual(callsIn(note('"{\\"order\\": 9999999999999999}"')), [
       'note({"order": 9999999999999999})',
     ]);
@@ -65,22 +71,22 @@ describe("the calls of a local model", () => {
   const two = [note('{"text": "a"}'), '{"name": "weather", "arguments": {"town": "Rome"}}'];
   const both = ['note({"text": "a"})', 'weather({"town": "Rome"})'];
   for (const [what, text] of [
-    ["one behind the other", two.join("\n")],
+    ["one after another", two.join("\n")],
     ["in an array", `[${two.join(", ")}]`],
     ["in a block of code", `\`\`\`json\n${two.join("\n")}\n\`\`\``],
   ] as const) {
-    it(`are all read ${what}, with tags and without`, () => {
+    it(`reads calls ${what}, with tags and without`, () => {
       assert.deepEqual(callsIn(text), both);
       assert.deepEqual(read(text, { isTagged: false }), { calls: both, said: "" });
     });
   }
 
-  it("may begin on a new line, and not after words", () => {
+  it("reads an untagged call on a new line, but not after words", () => {
     assert.deepEqual(read(`\n${two[0]}`, { isTagged: false }), { calls: [both[0]], said: "\n" });
     assert.deepEqual(callsIn(`So ${two[0]}`, { isTagged: false }), []);
   });
 
-  it("are read before one that is none, or is cut", () => {
+  it("reads calls before one that is invalid or truncated", () => {
     assert.deepEqual(callsIn(`${two[0]}\n{"answer": 42}`), [both[0]]);
     assert.deepEqual(callsIn(`${two.join("\n")}}`), both, "a brace too many");
     const text = two.join("\n");
@@ -88,33 +94,41 @@ describe("the calls of a local model", () => {
     assert.deepEqual(callsIn(`{${two[0]}`), [both[0]], "a brace too few");
   });
 
-  it("are none where there is no object, or one that is no JSON", () => {
-    for (const text of [
-      "",
-      "note",
-      "{",
-      "}{",
-      "{note}",
-      note("{"),
-      '{"name": "note", "arguments": {a: 1}}',
-      '{"name',
-    ])
+  it("finds no call where there is no object or no JSON", () => {
+    const object = '{"name": "note", "arguments": {a: 1}}';
+    for (const text of ["", "note", "{", "}{", "{note}", note("{"), object, '{"name'])
       assert.deepEqual(callsIn(text), []);
   });
 
-  it("are refused where there are too many of them", () => {
+  it("takes line ends between calls for part of them, and hands calls over once", () => {
+    const reader = readerOf();
+    assert.deepEqual(push(reader, [BEGIN, ...tokensOf(two[0]!), END, ...tokensOf("\n")]), true);
+    push(reader, [BEGIN, ...tokensOf(two[1]!)]);
+    assert.equal(reader.take().length, 1);
+    assert.equal(reader.end().length, 1);
+    assert.equal(push(reader, tokensOf("S")), false);
+  });
+
+  it("drops a call that exceeds maxTokens, and names the setting", () => {
+    const reader = readerOf(2);
+    push(reader, [BEGIN, ...tokensOf("{")]);
+    assert.ok(reader.isFull);
+    assert.deepEqual(reader.end(), []);
+    assert.match(reader.failure().message, /raise writer.contextTokens/);
+  });
+  it("rejects more than 32 calls", () => {
     assert.throws(() => callsIn("{}".repeat(33)), WriterError);
   });
 });
 
 const object = fc.dictionary(fc.string(), fc.jsonValue());
-/** JSON as anybody writes it: with room in it, or without. */
+/** JSON with and without whitespace. */
 const json = fc
   .tuple(object, fc.constantFrom(undefined, " ", "\t", 2))
   .map(([value, space]) => JSON.stringify(value, null, space));
 
-describe("slices of JSON", () => {
-  it("are the objects of a text, whatever stands between them", () => {
+describe("findObjects and readMembers", () => {
+  it("find the objects of a text, whatever is between them", () => {
     const between = fc.constantFrom("", "\n", ", ", "[", "]", "```json\n", " and ");
     fc.assert(
       fc.property(fc.array(fc.tuple(between, json), { maxLength: 5 }), between, (parts, last) => {
@@ -127,7 +141,7 @@ describe("slices of JSON", () => {
     );
   });
 
-  it("are the members of an object, of which the last of a name counts", () => {
+  it("find an object's members, the last of a name", () => {
     fc.assert(
       fc.property(json, (text) => {
         const members = [...readMembers(text)].map(([name, value]) => [name, JSON.parse(value)] as const);
@@ -138,7 +152,7 @@ describe("slices of JSON", () => {
     assert.deepEqual([...readMembers("{ }")], []);
   });
 
-  it("come of any text at all, in time", () => {
+  it("take any text, in linear time", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("{", "}", "[", '"', "\\", "a", " ") }), (text) => {
         for (const each of findObjects(text)) assert.ok(each.startsWith("{") && text.includes(each));

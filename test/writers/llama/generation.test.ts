@@ -10,16 +10,16 @@ import fc from "../../properties.ts";
 import { within } from "../../waiting.ts";
 import { never } from "../dialogues.ts";
 
-/** The pool never looks into them. */
 const poolOf = (count: number) =>
   new SequencePool(Array.from({ length: count }, () => ({}) as LlamaContextSequence));
 const tokens = (text: string) => [...text].map((letter) => letter.charCodeAt(0) as Token);
 const taken = (taking: Promise<CachedSequence>) => within("a sequence", taking);
+const nextOf = (pool: SequencePool) => taken(pool.take([], never()));
 
-describe("the sequences of a writer", () => {
-  test("are lent to one at a time, and to those who wait in the order in which they came", async () => {
+describe("SequencePool", () => {
+  test("lends each sequence to one request, in order of arrival", async () => {
     const pool = poolOf(2);
-    const [first, second] = [await taken(pool.take([], never())), await taken(pool.take([], never()))];
+    const [first, second] = [await nextOf(pool), await nextOf(pool)];
     assert.notEqual(first, second);
     const order: string[] = [];
     const waiting = ["third", "fourth"].map((name) =>
@@ -35,9 +35,9 @@ describe("the sequences of a writer", () => {
     assert.deepEqual(order, ["third", "fourth"]);
   });
 
-  test("are not lost to who left while waiting: the next in line gets it, or whoever comes", async () => {
+  test("skips an aborted request, and keeps its sequence for the next", async () => {
     const pool = poolOf(1);
-    const only = await taken(pool.take([], never()));
+    const only = await nextOf(pool);
     const leaving = new AbortController();
     const left = pool.take([], leaving.signal);
     const stays = pool.take([], never());
@@ -50,12 +50,12 @@ describe("the sequences of a writer", () => {
     alone.abort(new Error("gone too"));
     await assert.rejects(leftToo, /gone too/);
     pool.release(only);
-    assert.equal(await taken(pool.take([], never())), only);
+    assert.equal(await nextOf(pool), only);
   });
 
-  test("belong to who was given one, though its signal aborts in the same tick, and nobody else is put out of line", async () => {
+  test("leaves a sequence with the request that got it, even if its signal aborts in the same tick", async () => {
     const pool = poolOf(1);
-    const only = await taken(pool.take([], never()));
+    const only = await nextOf(pool);
     const leaving = new AbortController();
     const given = pool.take([], leaving.signal);
     const next = pool.take([], never());
@@ -66,15 +66,15 @@ describe("the sequences of a writer", () => {
     assert.equal(await taken(next), only);
   });
 
-  test("are not lent to a signal that has aborted before it asks", async () => {
+  test("rejects a signal that is already aborted", async () => {
     const pool = poolOf(1);
     await assert.rejects(pool.take([], AbortSignal.abort(new Error("gone"))), /gone/);
-    await taken(pool.take([], never()));
+    await nextOf(pool);
   });
 
-  test("leave nothing on a signal that outlives the wait", async () => {
+  test("leaves no listener on a signal", async () => {
     const pool = poolOf(1);
-    const only = await taken(pool.take([], never()));
+    const only = await nextOf(pool);
     const signal = never();
     const listeners: unknown[] = [];
     signal.addEventListener = (_type: string, listener: unknown) => void listeners.push(listener);
@@ -87,7 +87,7 @@ describe("the sequences of a writer", () => {
     assert.equal(listeners.length, 0);
   });
 
-  test("go to the prompt of which they have read most, and of equals the one that was given back longest ago", async () => {
+  test("prefers the sequence with the longest common prefix, then the least recently used", async () => {
     const pool = poolOf(3);
     const all = await Promise.all(["cat", "cab", ""].map(() => taken(pool.take([], never()))));
     for (const [index, text] of ["cat", "cab", ""].entries()) {
@@ -102,7 +102,7 @@ describe("the sequences of a writer", () => {
     assert.equal(await taken(pool.take(tokens("dog"), never())), empty);
   });
 
-  test("are neither lost nor lent twice, and nobody waits beside a free one, whatever happens in whatever order", async () => {
+  test("never loses a sequence, lends it twice or lets a request wait for a free one", async () => {
     const deed = fc.record({ kind: fc.constantFrom("take", "take", "giveBack", "abort"), who: fc.nat(20) });
     await fc.assert(
       fc.asyncProperty(
@@ -129,13 +129,13 @@ describe("the sequences of a writer", () => {
               line[who % line.length]!.leaving.abort(new Error("gone"));
             }
             await new Promise((resolve) => setImmediate(resolve));
-            assert.equal(new Set(lent).size, lent.length, "one was lent twice");
-            assert.ok(lent.length === count || line.length === 0, "somebody waits beside a free one");
+            assert.equal(new Set(lent).size, lent.length, "lent twice");
+            assert.ok(lent.length === count || line.length === 0, "waits for a free sequence");
           }
           assert.deepEqual(
             served,
             served.toSorted((a, b) => a - b),
-            "somebody was passed by",
+            "out of order",
           );
         },
       ),
@@ -143,7 +143,7 @@ describe("the sequences of a writer", () => {
   });
 });
 
-test("two lists share what they begin with", () => {
+test("commonPrefixLength counts the tokens that two lists begin with", () => {
   for (const [left, right, count] of [
     ["", "", 0],
     ["cat", "", 0],

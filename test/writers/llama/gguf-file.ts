@@ -1,21 +1,20 @@
-/** A tensor of a file, by what the file says of it. */
+/** A tensor's entry in the file. */
 export interface TensorEntry {
   readonly name: string;
   /** The fastest dimension first. */
   readonly shape: readonly number[];
-  /** How its numbers are stored: {@link F32} or one that the format has besides. */
+  /** Storage type: {@link F32} or another of the format. */
   readonly type: number;
   readonly sizeBytes: number;
 }
 
-/** Numbers of 32 and of 16 bits; and in blocks of 32 with a scale, of 4 bits, of 4 with an offset, and of 8. */
+/** 32 and 16 bits; blocks of 32 with a scale: 4 bits, 4 bits with an offset, 8 bits. */
 export const F32 = 0;
 export const F16 = 1;
 export const Q4_0 = 2;
 export const Q4_1 = 3;
 export const Q8_0 = 8;
 
-/** A value of the metadata. */
 export type Value =
   | string
   | readonly string[]
@@ -31,7 +30,7 @@ export function uint32(value: number): Value {
 }
 
 /**
- * The beginning of a file, version 3 of the format, up to where the first tensor's numbers begin. Each is {@link padded}.
+ * The head of a file of version 3, up to the first tensor's data. Each tensor's data is {@link padded}.
  * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
 export function ggufHead(
@@ -54,7 +53,7 @@ export function ggufHead(
 
 const ALIGNMENT = 32;
 
-/** Bytes up to where the next tensor may begin. */
+/** Pads to where the next tensor may begin. */
 export function padded(bytes: Buffer, alignment: number = ALIGNMENT): Buffer {
   return Buffer.concat([bytes, Buffer.alloc((alignment - (bytes.length % alignment)) % alignment)]);
 }

@@ -1,6 +1,6 @@
 import { getHeapSnapshot } from "node:v8";
 
-/** Which of these words, given as bytes so that the question itself is no string, some string in memory begins with or holds. */
+/** Tells for each word whether a string in memory holds it. Words are bytes, so that the question adds no string. */
 export async function heapHolds(words: readonly Uint8Array[]): Promise<boolean[]> {
   const found = words.map(() => false);
   const longest = Math.max(...words.map((word) => word.length));

@@ -1,22 +1,19 @@
 import type { GgufWriterOptions } from "../../../src/writers/llama/gguf-writer.ts";
 import { F32, ggufHead, type Metadata, padded, uint32 } from "./gguf-file.ts";
 
-/** A language model of a few hundred tokens that writes what it is told to. */
+/** A language model of a few hundred tokens that writes a script. */
 export interface TinyModel {
-  /**
-   * What it writes after a line's end, token by token, no token twice; then it ends its reply. A space at the beginning
-   * of one is part of it.
-   */
+  /** Tokens written after a line end, none of them twice; then the reply ends. A leading space is part of a token. */
   readonly script: readonly string[];
-  /** The chat template that the file carries: ChatML unless given; `null` is none. */
+  /** The file's chat template. Default: ChatML. */
   readonly chatTemplate?: string | null;
-  /** `llama` unless given. */
+  /** Default: `llama`. */
   readonly architecture?: string;
-  /** Tokens that it was made for; what a file says of itself decides how much may be read. */
+  /** The context length in the file's metadata. */
   readonly contextLength?: number;
 }
 
-/** How a file of a tiny model is opened: in one thread, with nothing held back. */
+/** Options that open a tiny model in one thread. */
 export function tinyOptions(modelPath: string): GgufWriterOptions {
   return {
     name: "tiny",
@@ -34,18 +31,17 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
   };
 }
 
-/** ChatML as a Jinja template. */
 export const PLAIN_TEMPLATE =
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-/** ChatML as a Jinja template, which knows whether it may think. */
+/** ChatML with a switch for thoughts. */
 export const CHATML_TEMPLATE =
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% if enable_thinking is defined and enable_thinking is false %}" +
   "<think>\n\n</think>\n\n{% endif %}{% endif %}";
 
-/** ChatML that tells of functions and their calls. */
+/** ChatML with functions and calls. */
 export const CALLING_TEMPLATE =
   "{% for message in messages %}{% if message.role == 'tool' %}<|im_start|>user\nOutput: {{ message.content }}{% else %}" +
   "<|im_start|>{{ message.role }}\n{{ message.content }}{% endif %}" +
@@ -55,8 +51,8 @@ export const CALLING_TEMPLATE =
   "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
 /**
- * A GGUF file of the llama architecture, with a vocabulary of bytes and the script's tokens. Its layer adds nothing, an
- * embedding is one token alone, and the output makes of each token the one that follows it in the script.
+ * A GGUF file of the llama architecture, with a vocabulary of bytes and the script's tokens. The layer adds nothing, an
+ * embedding is one-hot, and the output maps each token to the next of the script.
  */
 export function tinyGguf(model: TinyModel): Buffer {
   const { script, architecture = "llama", contextLength = 4_096 } = model;
@@ -117,7 +113,7 @@ const NORMAL = 1;
 const CONTROL = 3;
 const USER_DEFINED = 4;
 
-/** Tokens that are no text, by their type. */
+/** Special tokens by type. */
 const TAGS: Readonly<Record<string, number>> = {
   "<|im_start|>": CONTROL,
   "<|im_end|>": CONTROL,
@@ -127,7 +123,7 @@ const TAGS: Readonly<Record<string, number>> = {
   "</tool_call>": USER_DEFINED,
 };
 
-/** GPT-2's way to write bytes, by byte: those that print as themselves, the others from U+0100 on. */
+/** GPT-2's byte alphabet: printable bytes as themselves, the others from U+0100. */
 export const SHOWN: readonly string[] = (() => {
   let others = 0;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -136,7 +132,6 @@ export const SHOWN: readonly string[] = (() => {
   });
 })();
 
-/** A text as a vocabulary of bytes writes it. */
 export function asBytes(text: string): string {
   return [...Buffer.from(text)].map((byte) => SHOWN[byte]).join("");
 }

@@ -10,7 +10,7 @@ import {
   TEXTS_FILE,
 } from "../../../src/writers/small-talk/canned-replies.ts";
 
-/** Returns the files of the replies by name, without the encoder; training/replies writes them. */
+/** Returns the files of the replies by name, without the encoder, as training/replies writes them. */
 export function cannedRepliesFiles(replies: CannedReplies): Map<string, Uint8Array> {
   const { encoder, acts, tones, unknown, bank, matrices } = replies;
   const inOrder = MATRICES.map(([name]) => matrices[name]);

@@ -1,6 +1,6 @@
 import type { BankReply, CannedReplies } from "../../../src/writers/small-talk/canned-replies.ts";
 
-/** A book of three kinds and three replies, for an encoder of two numbers that are the bank's, too. */
+/** Three acts and three replies, for an encoder with two outputs. */
 export function fewReplies(changes: Partial<CannedReplies> = {}): CannedReplies {
   return {
     encoder: { sha256: "0".repeat(64), bytes: 1 },

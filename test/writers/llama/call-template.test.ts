@@ -23,7 +23,7 @@ interface Chat {
 const chats = JSON.parse(readFileSync(join(GOLDEN, "chats.json"), "utf8")) as readonly Chat[];
 
 for (const template of new Set(chats.map((chat) => chat.template))) {
-  test(`a model whose file has ${template} is shown what Python's Jinja makes of a chat`, async (t) => {
+  test(`readCallTemplate renders ${template} as Python's Jinja does`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "antiphon-chat-templates-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const modelPath = join(folder, "tiny.gguf");
@@ -37,7 +37,7 @@ for (const template of new Set(chats.map((chat) => chat.template))) {
     });
     const calling = await readCallTemplate(model);
     for (const { what, steps, tools, rendered } of chats.filter((chat) => chat.template === template)) {
-      // A vocabulary of bytes tells to the letter what it reads.
+      // A byte vocabulary detokenizes to the exact text.
       await t.test(what, () => assert.equal(model.detokenize(calling!.prompt(steps, tools), true), rendered));
     }
   });

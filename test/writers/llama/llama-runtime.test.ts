@@ -13,7 +13,7 @@ import {
 } from "../../../src/writers/llama/llama-runtime.ts";
 import { tinyGguf } from "./tiny-gguf.ts";
 
-describe("a model that keeps only what it needs", () => {
+describe("a loaded llama model", () => {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-spare-"));
   let runtime: LlamaRuntime;
   let model: LlamaModel;
@@ -29,11 +29,11 @@ describe("a model that keeps only what it needs", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("is not loaded a second time for estimates, and a context is made all the same", async () => {
+  test("is not loaded again for estimates, and still makes a context", async () => {
     const { _simulationSession: session } = model.fileInsights as unknown as {
       _simulationSession: { disposed: boolean };
     };
-    assert.equal(session.disposed, false, "there still is what is to be let go of");
+    assert.equal(session.disposed, false);
     await freeEstimates(model);
     assert.equal(session.disposed, true);
     const context = await model.createContext({ contextSize: 256, batchSize: 32, threads: 1 });
@@ -41,7 +41,7 @@ describe("a model that keeps only what it needs", () => {
     await context.dispose();
   });
 
-  test("has one vocabulary, llama.cpp's, and reads as before", () => {
+  test("keeps only llama.cpp's copy of the vocabulary", () => {
     const tokens = model.tokenize("I like rain.");
     assert.ok(model.fileInfo.metadata.tokenizer.ggml.tokens.length > 256);
     freeVocabularyCopy(model);

@@ -21,7 +21,7 @@ test("npm run check leaves out what starts programs, runs a network or costs muc
     "e2e/newcomer",
     "cli/keys",
     "server/writer/compose-writer",
-    "writers/llama/gguf",
+    "writers/llama/gguf-writer",
     "engines/embedded/conformance",
     "audio/recordings/bombs",
   ]) {

@@ -36,7 +36,7 @@ export function alignWords(
     const mean = own.reduce((sum, value) => sum + Math.exp(value), 0) / own.length;
     return {
       text,
-      startS: Math.min(first * POSITION_S, durationS),
+      startS: Math.max(0, Math.min(first * POSITION_S, durationS - POSITION_S)),
       endS: Math.min(behind * POSITION_S, durationS),
       probability: Math.min(1, mean),
       logProbabilities: own,
@@ -57,21 +57,28 @@ const PAUSE_FRAMES = 5;
 function trimPauses(spans: readonly Span[], active: readonly boolean[]): readonly Span[] {
   const starts = spans.map(([from]) => from);
   const ends = spans.map(([, to]) => to);
-  const middle = (at: number): number => Math.floor((spans[at]![0] + spans[at]![1]) / 2);
+  const middles = spans.map((span) => middleOf(span, active));
   for (let at = 0; at + 1 < spans.length; at++) {
-    const [from, to] = longestPause(active, middle(at), middle(at + 1));
+    const [from, to] = longestPause(active, middles[at]!, middles[at + 1]!);
     if (to - from >= PAUSE_FRAMES) [ends[at], starts[at + 1]] = [from, to];
   }
   const last = spans.length - 1;
-  while (starts[0]! < middle(0) && active[starts[0]!] !== true) starts[0]!++;
-  while (ends[last]! > Math.max(middle(last), starts[last]! + 1) && active[ends[last]! - 1] !== true)
+  while (starts[0]! < middles[0]! && active[starts[0]!] !== true) starts[0]!++;
+  while (ends[last]! > Math.max(middles[last]!, starts[last]! + 1) && active[ends[last]! - 1] !== true)
     ends[last]!--;
-  // One-frame words may share a frame with a pause: keep ends in order.
+  // One-frame words may share a frame with a pause: keep words in order, each with a length.
   let behind = 0;
   return starts.map((start, at) => {
-    behind = Math.max(behind, start, ends[at]!);
-    return [start, behind];
+    const from = Math.max(behind, start);
+    behind = Math.max(from + 1, ends[at]!);
+    return [from, behind];
   });
+}
+
+/** Returns the median active frame of a span, which lies in the word however long a pause the span contains. */
+function middleOf([from, to]: Span, active: readonly boolean[]): number {
+  const frames = Array.from({ length: to - from }, (_, at) => from + at).filter((at) => active[at] === true);
+  return frames[frames.length >> 1] ?? (from + to) >> 1;
 }
 
 function longestPause(active: readonly boolean[], from: number, to: number): Span {

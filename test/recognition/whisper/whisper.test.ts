@@ -88,6 +88,26 @@ if (missing !== false) {
       assert.equal(language, "zh");
     });
 
+    test("times the first word after a pause where it is spoken, and keeps sentences whole", async () => {
+      const { samples, sampleRateHz } = await spoken(voice, "The juice of lemons makes fine punch.");
+      const starts = [6, 12].map((atS) => atS * sampleRateHz);
+      const all = new Float32Array(16 * sampleRateHz);
+      for (const start of starts) all.set(samples, start);
+      const clip = { samples: all, sampleRateHz, durationS: 16, digest: "two sentences after pauses" };
+      const { segments } = await recogniser.recognise(
+        clipSource(clip),
+        { ...PLAIN, wantsWords: true },
+        never,
+      );
+      assert.equal(segments.length, 2);
+      for (const [at, { words }] of segments.entries()) {
+        const onsetS =
+          all.findIndex((sample, i) => i >= starts[at]! && Math.abs(sample) > 0.01) / sampleRateHz;
+        assert.ok(Math.abs(words![0]!.startS - onsetS) <= 0.15, `${words![0]!.startS} for ${onsetS}`);
+        assert.ok(words!.every(({ startS, endS }) => endS > startS));
+      }
+    });
+
     test("says how much it heard of a clip that is too long", async () => {
       const clip = repeated(await speech, 3, 0.4);
       const impatient = await openWhisper(folder, { maxS: 6 });

@@ -165,7 +165,7 @@ export async function readLocalManifests(dataDir: string): Promise<LocalManifest
     throw asDiskError(error, root);
   });
   const all = await Promise.all(names.sort().map((name) => readLocalManifest(name, dataDir)));
-  return all.filter((own) => own !== null);
+  return all.filter((local) => local !== null);
 }
 
 export async function readLocalManifest(name: string, dataDir: string): Promise<LocalManifest | null> {
@@ -197,9 +197,9 @@ export async function pinManifest(manifest: WriterManifest, dataDir: string): Pr
       if (codeOf(error) !== "EEXIST") throw error;
     });
   });
-  const own = await readLocalManifest(manifest.name, dataDir);
-  if (own?.manifest) return own.manifest;
-  throw new PullError(own?.problem ?? `${path} was removed meanwhile: pull it again.`);
+  const local = await readLocalManifest(manifest.name, dataDir);
+  if (local?.manifest) return local.manifest;
+  throw new PullError(local?.problem ?? `${path} was removed meanwhile: pull it again.`);
 }
 
 /** Removes a checkpoint's folder if it holds a manifest only. */

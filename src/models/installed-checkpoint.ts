@@ -88,7 +88,7 @@ async function checkFiles(
   return { state: "installed", sizeBytes, problem: null };
 }
 
-const ABSENT = "is not there";
+const ABSENT = "does not exist";
 
 async function checkSize(
   path: string,

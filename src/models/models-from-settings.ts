@@ -52,13 +52,13 @@ function withCheckpoint(
   here: ReadonlyMap<string, LocalCheckpointInfo>,
 ): PublicModel {
   const { card } = model;
-  const called = (own: string, spoken: CardVoices = card): PublicModel["card"] => ({
+  const withNames = (defaultDescription: string, spoken: CardVoices = card): PublicModel["card"] => ({
     ...card,
     ...spoken,
     displayName: displayName ?? card.displayName,
-    description: description ?? own,
+    description: description ?? defaultDescription,
   });
-  if (checkpoint === EMBEDDED_CHECKPOINT) return { ...model, card: called(card.description) };
+  if (checkpoint === EMBEDDED_CHECKPOINT) return { ...model, card: withNames(card.description) };
   const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
   if (given?.remote !== undefined) {
     // Remote checkpoints need hardly any memory here.
@@ -66,7 +66,12 @@ function withCheckpoint(
       voices: remoteVoices(given.remote),
       takes: remoteVoiceSupport(given.remote),
     };
-    return { card: called(describeRemote(given.remote), spoken), checkpoint, preset: {}, isResident: true };
+    return {
+      card: withNames(describeRemote(given.remote), spoken),
+      checkpoint,
+      preset: {},
+      isResident: true,
+    };
   }
   if (given === undefined && checkpoint !== KOKORO_CHECKPOINT && findCodecLm(checkpoint) === undefined) {
     const pulled = [KOKORO_CHECKPOINT, ...KNOWN_CODEC_LMS.map(({ name }) => name)];
@@ -79,7 +84,7 @@ function withCheckpoint(
   const voice = here.get(checkpoint);
   const { voices = speakerVoices(), takes = { mixes: false, samples: false } } = voice ?? {};
   return {
-    card: called(voice?.description ?? `Spoken by the model “${checkpoint}”, computed here.`, {
+    card: withNames(voice?.description ?? `Spoken by the model “${checkpoint}”, computed here.`, {
       voices,
       takes,
       ...(voice?.labels === undefined ? {} : { labels: voice.labels }),

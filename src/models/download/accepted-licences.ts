@@ -42,8 +42,8 @@ export async function requireAcceptedLicence(
 ): Promise<void> {
   const { repository, licence, licenceUrl } = question;
   const path = join(dataDir, "licences.json");
-  const isAccepted = (book: Static<typeof AcceptedLicences>) =>
-    book.accepted.some(
+  const isAccepted = (recorded: Static<typeof AcceptedLicences>) =>
+    recorded.accepted.some(
       (one) => one.licence === licence && one.repository.toLowerCase() === repository.toLowerCase(),
     );
   if (isAccepted(await readAccepted(path))) return;

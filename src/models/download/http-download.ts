@@ -83,7 +83,7 @@ async function attempt(
 
 async function readBody(answer: IncomingMessage, part: PartFile, times: PullTimes): Promise<void> {
   let received = 0;
-  const watch = setInterval(() => {
+  const stallTimer = setInterval(() => {
     if (received < times.stallBytes) {
       const stalled = `it sends less than ${times.stallBytes} bytes in ${times.stallTimeoutMs / 1_000} s`;
       answer.destroy(new SourceError(stalled, { isPassing: true }));
@@ -98,7 +98,7 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
   try {
     await receive(answer, write, () => part.isComplete);
   } finally {
-    clearInterval(watch);
+    clearInterval(stallTimer);
   }
 }
 

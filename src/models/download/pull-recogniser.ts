@@ -89,8 +89,8 @@ async function install(
           ...fetching,
           reservedBytes: manifest.convertedBytes,
         });
-        const made = await convertWeights(parts, dir, manifest, conversion, fetching);
-        await place(made, { name: manifest.name, version: conversion.version, origin: from }, dataDir);
+        const converted = await convertWeights(parts, dir, manifest, conversion, fetching);
+        await place(converted, { name: manifest.name, version: conversion.version, origin: from }, dataDir);
         await rm(join(dir, PARTS), { recursive: true, force: true });
         return;
       } catch (error) {
@@ -154,21 +154,25 @@ async function convertWeights(
 }
 
 /** Moves the converted files into place, and writes the receipt last. */
-async function place(made: string, about: Omit<RecogniserReceipt, "files">, dataDir: string): Promise<void> {
-  const dir = dirname(made);
+async function place(
+  converted: string,
+  about: Omit<RecogniserReceipt, "files">,
+  dataDir: string,
+): Promise<void> {
+  const dir = dirname(converted);
   try {
     await onDisk(dir, async () => {
       await removeReceipt(about, dataDir);
       const files: RecogniserReceipt["files"] = [];
-      for (const path of (await readdir(made)).sort()) {
-        const from = join(made, path);
+      for (const path of (await readdir(converted)).sort()) {
+        const from = join(converted, path);
         files.push({ path, sizeBytes: (await stat(from)).size, sha256: await sha256OfFile(from) });
         await rename(from, join(dir, path));
       }
       await writeReceipt({ ...about, files }, dataDir);
     });
   } finally {
-    await rm(made, { recursive: true, force: true }).catch(() => {});
+    await rm(converted, { recursive: true, force: true }).catch(() => {});
   }
 }
 

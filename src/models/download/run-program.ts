@@ -56,8 +56,8 @@ export async function runProgram(args: readonly string[], run: ProgramRun): Prom
   // Awaited below, possibly only after it has failed.
   ended.catch(() => {});
   // Its child processes may keep the pipes open after it was killed.
-  const letGo = () => child.stdout.destroy();
-  signal.addEventListener("abort", letGo, { once: true });
+  const closePipe = () => child.stdout.destroy();
+  signal.addEventListener("abort", closePipe, { once: true });
   try {
     for await (const bytes of child.stdout) await onOutput?.(bytes as Buffer);
     return { exitCode: await ended, stderr };
@@ -75,7 +75,7 @@ export async function runProgram(args: readonly string[], run: ProgramRun): Prom
     throw error;
   } finally {
     stop.end();
-    signal.removeEventListener("abort", letGo);
+    signal.removeEventListener("abort", closePipe);
     await end(child);
   }
 }

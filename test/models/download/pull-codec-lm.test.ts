@@ -184,7 +184,7 @@ describe("a codec language model on the hub", () => {
     );
     rmSync(weights);
     const { state, problem } = await inspected();
-    assert.deepEqual([state, problem?.includes(`(${weights} is not there)`)], ["damaged", true]);
+    assert.deepEqual([state, problem?.includes(`(${weights} does not exist)`)], ["damaged", true]);
   });
 
   it("may have its weights in one file, or in an index that nobody names", async () => {

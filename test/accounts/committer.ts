@@ -5,15 +5,14 @@ import type { Tenancy } from "../../src/accounts/tenancy.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 
 /**
- * A process that commits usage as fast as it may: `committer.js DATA_DIR COUNT`, 0 for no end. Prints `key ID`, then
- * `ack EVENT` for each commit that was acknowledged. When one is refused it prints `refused PROBLEM MESSAGE`, then
- * `total N` as the store counts, and ends. It always ends: the store is closed whatever failed, and the end of standard
- * input, which is when whoever started it has gone, ends it where it stands.
+ * Commits usage as fast as possible: `committer.js DATA_DIR COUNT`, 0 for no end. Prints `key ID`, then `ack EVENT`
+ * per acknowledged commit. After a refusal it prints `refused PROBLEM MESSAGE`, then `total N`, and ends. It is
+ * killed when standard input ends, which is when its parent is gone.
  */
 const [dataDir = "", count = "0"] = process.argv.slice(2);
 const last = Number(count) || Number.POSITIVE_INFINITY;
 
-// Not by exit, which would wait for the thread of the database.
+// Exiting would wait for the database thread.
 process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume();
 if (process.stdin instanceof Socket) process.stdin.unref();
 

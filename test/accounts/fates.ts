@@ -1,2 +1,2 @@
-/** What becomes of the thread of the next call, as the cell that a test shares with it says. */
+/** Fate of the thread at its next call. */
 export const FATES = { lives: 0, diesBefore: 1, diesAfter: 2 } as const;

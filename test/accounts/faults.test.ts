@@ -23,23 +23,19 @@ import { type Store, StoreError, type StoreProblem } from "../../src/accounts/st
 import { until, within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
 
-/** For thousands of commits on a slow disk. */
 const PATIENT = { deadlineMs: 120_000 };
 const COMMITTER = fileURLToPath(new URL("./committer.js", import.meta.url));
 
-/** The pipe to its input tells a committer that we are there. */
+/** Standard input tells a committer that its parent is alive. */
 const STDIO: SpawnOptions["stdio"] = ["pipe", "pipe", "inherit"];
 
 interface Committer {
   readonly child: ChildProcess;
   readonly lines: string[];
-  /** Resolves when the process has ended and all it printed is in `lines`. */
   readonly ended: Promise<void>;
-  /** Resolves once that many commits were acknowledged. */
   acknowledged(count: number): Promise<void>;
 }
 
-/** Follows what a committer prints. It is ended with the test that started it, however that ends. */
 function follow(child: ChildProcess): Committer {
   after(() => child.kill("SIGKILL"));
   const lines: string[] = [];
@@ -66,7 +62,7 @@ function acksIn(lines: readonly string[]): string[] {
   return lines.filter((line) => line.startsWith("ack ")).map((line) => line.slice(4));
 }
 
-/** Resolves when the process has ended with all its commits acknowledged; rejects with what it said instead. */
+/** Resolves when all commits were acknowledged; rejects with the output otherwise. */
 async function completed({ child, lines, ended }: Committer, count: number): Promise<void> {
   await within("the committer's end", ended, PATIENT);
   const acks = acksIn(lines).length;
@@ -77,7 +73,7 @@ async function completed({ child, lines, ended }: Committer, count: number): Pro
   );
 }
 
-/** Opens the store that many times at once; when one is refused the others are closed, and the reason is thrown. */
+/** Opens the store concurrently; if one is refused, closes the others and throws. */
 async function openedTogether(dataDir: string, count: number): Promise<Store[]> {
   const results = await Promise.allSettled(Array.from({ length: count }, () => libsqlStore(dataDir)));
   const stores = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -87,7 +83,7 @@ async function openedTogether(dataDir: string, count: number): Promise<Store[]> 
   throw new AggregateError(refusals, refusals.map(String).join("\n"));
 }
 
-/** The ledger's events, and a proof that the totals are exactly their sum. */
+/** Returns the ledger's event ids; checks that the totals are their sum. */
 function auditedEvents(dataDir: string): Set<string> {
   const database = new Database(join(dataDir, "antiphon.db"));
   const sums = database
@@ -125,7 +121,7 @@ async function soundDatabase(): Promise<string> {
   return dataDir;
 }
 
-/** Writes over most of a page, from an offset on. */
+/** Overwrites most of a page. */
 function damage(dataDir: string, page: number, offset: number): void {
   const file = openSync(join(dataDir, "antiphon.db"), "r+");
   writeSync(file, Buffer.alloc(3_000, 0x5a), 0, 3_000, (page - 1) * 4_096 + offset);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GroupCommit } from "../../src/accounts/group-commit.ts";
 
-/** Work that ends when the test says so, and makes capitals of its items. */
+/** Work that the test ends, and that returns its items in capitals. */
 function slowWork() {
   const groups: { readonly items: readonly string[]; end(): void; fail(error: Error): void }[] = [];
   const work = (items: readonly string[]) =>

@@ -17,7 +17,7 @@ interface Meter {
   lastRequestTsS: number | null;
 }
 
-/** Keys and usage that last as long as the process: for tests and for trying things out. */
+/** Keys and usage in memory. */
 export function memoryStore(): Store {
   const keys = new Map<string, { key: KeyRecord; readonly hash: string }>();
   const meters = new Map<string, Meter>();

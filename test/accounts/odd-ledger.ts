@@ -4,7 +4,7 @@ import { type LedgerThreadData, ledgerOperations } from "../../src/accounts/libs
 import { answerCalls } from "../../src/workers/calls/answer-calls.ts";
 import { FATES } from "./fates.ts";
 
-/** A thread of the database that ends before or after its next call is carried out, when the cell says so. Probes live. */
+/** A database thread that ends before or after its next call, as the cell says. Probes are exempt. */
 const { site, cells } = workerData as { readonly site: LedgerThreadData; readonly cells: Int32Array };
 
 type Operation = (...parameters: never[]) => unknown;

@@ -28,7 +28,6 @@ function event(eventId = newEventId()): UsageRecord {
   return { eventId, keyId: "key_a", inputChars: 3, inputAudioS: 0.25, outputAudioS: 0.08, tsS: 5 };
 }
 
-/** Makes all that is recorded older. */
 function age(database: Database.Database, hours: number): void {
   database.prepare("UPDATE usage_events SET recorded_ts = recorded_ts - ?").run(3_600 * hours);
 }
@@ -72,7 +71,7 @@ describe("counted events", () => {
           for (const one of steps) {
             if ("ageH" in one) {
               age(database, one.ageH);
-              // Nobody repeats an event hours later.
+              // No client repeats an event hours later.
               ids = ids.map(() => newEventId());
               continue;
             }

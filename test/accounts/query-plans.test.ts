@@ -13,7 +13,7 @@ import { needsPostgres, startPostgres } from "./postgres/postgres-server.ts";
 import { hashOf, keyRecord, openPostgres, usage, withStores } from "./postgres/postgres-stores.ts";
 import { voiceRecord } from "./store-conformance.ts";
 
-/** Whether a statement asks for certain rows, and not for all or for a number of them. */
+/** Whether a statement selects certain rows, not all or a number of them. */
 const isSelective = (sql: string) => /[?$]/.test(sql.replaceAll(/LIMIT [?$]\d*/g, "").replaceAll('"$', ""));
 
 describe("every statement for certain rows uses an index", () => {
@@ -62,7 +62,7 @@ describe("every statement for certain rows uses an index", () => {
       const url = await server.url();
       const statements = new Set<string>();
       const sent = pg.Client.prototype.query;
-      // A statement goes to the driver as one object; the driver is asked as before.
+      // Records the statements, which the store passes as one object.
       pg.Client.prototype.query = function (this: pg.Client, ...given: never[]) {
         const [statement] = given as unknown as [pg.QueryConfig | string];
         if (typeof statement === "object" && "values" in statement && statement.values!.length > 0)

@@ -25,11 +25,10 @@ interface OddStore {
   readonly store: Store;
   readonly threads: readonly Worker[];
   readonly told: readonly string[];
-  /** Says how the thread of the next call ends. */
+  /** Sets how the thread of the next call ends. */
   fate(fate: (typeof FATES)[keyof typeof FATES]): void;
 }
 
-/** A store with one key, whose threads end when they are told to. */
 async function withOddStore(options: LibsqlStoreOptions, work: (odd: OddStore) => Promise<void>) {
   const dataDir = temporaryFolder();
   const cells = new Int32Array(new SharedArrayBuffer(4));

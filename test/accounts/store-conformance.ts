@@ -12,7 +12,7 @@ import {
 const HASH_A = "a".repeat(64);
 const HASH_B = "b".repeat(64);
 
-/** What every store has to do. `open` gives a new, empty one. */
+/** Tests that every store has to pass. `open` returns a new, empty one. */
 export function storeConformance(name: string, open: () => Promise<Store>): void {
   describe(`a store: ${name}`, () => {
     let store: Store;
@@ -239,7 +239,6 @@ export function voiceRecord(voiceId: string, keyId: string, name: string, create
 
 const eventIds = new Map<string, string>();
 
-/** A request, by a name for its event. */
 function usage(event: string, keyId: string, tsS: number): UsageRecord {
   const eventId = eventIds.get(event) ?? newEventId();
   eventIds.set(event, eventId);

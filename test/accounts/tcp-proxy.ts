@@ -2,22 +2,21 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { within } from "../waiting.ts";
 
-/** A stretch of network between a server and its database that a test can spoil. */
+/** A faulty network between a server and its database. */
 export interface TcpProxy {
   readonly port: number;
-  /** Lets nothing through, either way, without a word to either side. What is sent meanwhile comes later, as by TCP. */
+  /** Delays everything, both ways, until `pass`. */
   hold(): void;
-  /** Lets everything to the database, and nothing back. */
+  /** Delays everything from the database. */
   holdAnswers(): void;
-  /** Ends all connections. */
   cut(): void;
-  /** Forgets all connections: neither side hears of it, and nothing that is sent over them arrives. */
+  /** Drops all connections silently: neither side is informed. */
   forget(): void;
-  /** Ends the connection whose answer would hold these words next, in its place. */
+  /** Ends the connection whose next answer contains these words, instead of forwarding it. */
   cutBefore(words: string): void;
-  /** Leads new connections to another port. */
+  /** Sends new connections to another port. */
   lead(targetPort: number): void;
-  /** Lets everything through, after a delay each way. */
+  /** Forwards everything, after a delay each way. */
   pass(delayMs?: number): void;
   close(): Promise<void>;
 }
@@ -27,7 +26,6 @@ interface Pair {
   readonly target: Socket;
 }
 
-/** Starts one on 127.0.0.1 that leads to a port there. */
 export async function startProxy(firstPort: number): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   const forgotten = new Set<Pair>();
@@ -114,7 +112,7 @@ export async function startProxy(firstPort: number): Promise<TcpProxy> {
   };
 }
 
-/** The same address by another port. */
+/** Returns the address with the proxy's port. */
 export function through({ port }: Pick<TcpProxy, "port">, url: string): string {
   const moved = new URL(url);
   moved.port = `${port}`;

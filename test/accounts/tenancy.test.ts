@@ -9,7 +9,6 @@ import { memoryStore } from "./memory-store.ts";
 
 const TERMS = { label: "team", rpm: 60, burst: 2 };
 
-/** Tenancy in memory with clocks that the test moves. */
 function inMemory() {
   const clock = { nowMs: 0, wallS: 1_000 };
   const tenancy = tenancyOn(memoryStore(), {

@@ -137,7 +137,6 @@ function altered(change: (file: Buffer) => unknown): Buffer {
   return file;
 }
 
-/** Each a file and what its refusal says. */
 const REFUSED: readonly (readonly [Uint8Array, RegExp])[] = [
   [new Uint8Array(), /it is empty/],
   [Buffer.from("RIFF"), /4 bytes are too few/],
@@ -215,7 +214,7 @@ test("refuses unknown sub-formats of an extensible file", () => {
   assert.throws(() => decodeWav(aLaw), /A-law/);
 });
 
-/** Decodes or refuses in our own way; anything else is a fault. What is decoded is in range and no larger than sent. */
+/** Checks that a file is decoded within its size or refused with `AudioFormatError`. */
 function mustDecodeOrRefuse(file: Uint8Array): "decoded" | "refused" {
   try {
     const clip = decodeWav(file);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RealFourier } from "../../src/audio/fourier.ts";
 import fc from "../properties.ts";
 
-/** Every radix alone, the small ones, and mixtures; 1200 and 1024 are what the engine uses. */
+/** Every radix alone, and mixtures; the engine uses 1200 and 1024. */
 const SIZES = [2, 4, 6, 8, 10, 12, 16, 18, 30, 50, 60, 64, 90, 128, 150, 240, 250, 512, 1_024, 1_200];
 
 const size = fc.constantFrom(...SIZES);
@@ -18,7 +18,6 @@ function noise(length: number, from: number): Float64Array {
   });
 }
 
-/** The definition, term by term. */
 function plain(input: Float64Array): { re: Float64Array; im: Float64Array } {
   const bins = input.length / 2 + 1;
   const re = new Float64Array(bins);

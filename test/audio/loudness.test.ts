@@ -9,7 +9,6 @@ interface Part {
   readonly db: number;
 }
 
-/** 997 Hz in parts of different level, one after the other. */
 function tone(sampleRateHz: number, ...parts: readonly Part[]): Float32Array {
   const totalS = parts.reduce((sum, { durationS }) => sum + durationS, 0);
   const samples = new Float32Array(Math.round(totalS * sampleRateHz));
@@ -29,7 +28,7 @@ function assertLoudness(samples: Float32Array, sampleRateHz: number, lufs: numbe
   assert.ok(actual !== null && Math.abs(actual - lufs) <= tolerance, `${actual} for ${lufs}`);
 }
 
-/** What one channel has less than the two that EBU Tech 3341 plays. */
+/** Difference of one channel to the two of EBU Tech 3341. */
 const MONO_LU = 10 * Math.log10(0.5);
 
 for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000, 96_000]) {

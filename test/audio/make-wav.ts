@@ -1,11 +1,10 @@
-/** How a test's WAV file stores its samples. */
 export type Encoding = "u8" | "s16" | "s24" | "s32" | "f32" | "f64";
 
-/** A WAV file to be built byte by byte, independent of the code under test. Every field can be made to lie. */
+/** A WAV file, built independently of the code under test. Every field may be wrong. */
 export interface WavRecipe {
   readonly encoding: Encoding;
   readonly rateHz: number;
-  /** One array a channel, all of the same length, in the numbers of the encoding (bytes, integers, floats). */
+  /** One array per channel, of equal length, in the encoding's numbers. */
   readonly channels: readonly (readonly number[])[];
   readonly extensible?: boolean;
   readonly before?: readonly Chunk[];
@@ -21,7 +20,7 @@ export interface Chunk {
 
 export const ENCODINGS: readonly Encoding[] = ["u8", "s16", "s24", "s32", "f32", "f64"];
 
-/** What a sample is stored as, and the number that full scale is divided by. */
+/** Storage of a sample, and the divisor for full scale. */
 export const LAYOUT: Readonly<Record<Encoding, { bytes: number; tag: number; scale: number }>> = {
   u8: { bytes: 1, tag: 1, scale: 0x80 },
   s16: { bytes: 2, tag: 1, scale: 0x8000 },
@@ -43,7 +42,7 @@ export function makeWav(recipe: WavRecipe): Buffer {
   return Buffer.concat([Buffer.from("RIFF"), uint32(recipe.riffSize ?? body.length), body]);
 }
 
-/** A chunk with its pad byte, of which `size` may lie. */
+/** A chunk with its pad byte; `size` may be wrong. */
 export function makeChunk({ id, body }: Chunk, size = body.length): Buffer {
   const pad = Buffer.alloc(body.length % 2, 0xee);
   return Buffer.concat([Buffer.from(id, "latin1"), uint32(size), body, pad]);

@@ -4,7 +4,7 @@ import { joinSamples } from "../../src/audio/pcm.ts";
 import { averageEvery, Resampler, resample } from "../../src/audio/resample.ts";
 import fc from "../properties.ts";
 
-/** Pairs with few phases, with many, and (44101) with more than the table holds. */
+/** Few phases, many, and (44101) more than the table holds. */
 const PAIRS = [
   [44_100, 24_000],
   [48_000, 24_000],
@@ -25,7 +25,7 @@ function sine(hz: number, rateHz: number, seconds: number): Float32Array {
   );
 }
 
-/** Peak difference from the ideal sine, away from the ends, in decibels below full scale. */
+/** Returns the peak error against an ideal sine, without the ends, in dBFS. */
 function errorDb(output: Float32Array, rateHz: number, ideal: (timeS: number) => number): number {
   let worst = 1e-9;
   const edge = Math.round(output.length / 4);

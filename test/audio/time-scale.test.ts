@@ -22,7 +22,6 @@ function scaled(
   return joinSamples([...out, scale.end()]);
 }
 
-/** Three harmonics. */
 function tone(hz: number, seconds: number): Float32Array {
   return Float32Array.from({ length: Math.round(seconds * RATE_HZ) }, (_, at) =>
     [1, 2, 3].reduce((sum, n) => sum + (0.3 / n) * Math.sin((2 * Math.PI * n * hz * at) / RATE_HZ), 0),

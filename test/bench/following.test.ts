@@ -5,7 +5,6 @@ import { asClip } from "../../bench/following/heard-profile.ts";
 import { furthest, least, mean, most, type Named, signed } from "../../bench/following/summary.ts";
 import { fours } from "../../bench/fours.ts";
 
-/** Half a second of noise between silences. */
 function noise(gain: number): Float32Array {
   let state = 1;
   return Float32Array.from({ length: 36_000 }, (_, n) => {
@@ -14,7 +13,7 @@ function noise(gain: number): Float32Array {
   });
 }
 
-/** The same with its treble taken down: the mean of two neighbours. */
+/** Low-passes by averaging neighbours. */
 function dull(samples: Float32Array): Float32Array {
   return samples.map((sample, n) => (sample + (samples[n - 1] ?? 0)) / 2);
 }

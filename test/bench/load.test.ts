@@ -30,7 +30,7 @@ test("a real-time client counts a stall beyond the buffer as an underrun", async
     const [utterance, ...others] = await runLoad({ ...job, pace: "real time", clients: 1, requests: 1 });
     assert.equal(others.length, 0);
     assert.ok(utterance !== undefined && utterance.underruns >= 1);
-    // 600 ms of the 900 are covered: five frames and the buffer.
+    // Five frames and the buffer cover 600 of the 900 ms.
     assert.ok(utterance.worstLateMs > 250, String(utterance.worstLateMs));
   });
 });

@@ -22,7 +22,7 @@ interface Case {
   readonly max_new_frames: number;
 }
 
-/** Writes a body; a turn that was heard sounds like the WAV. */
+/** Writes a request body; turns with audio get the WAV. */
 async function bodyOf({ turns }: Case, params: object, wav?: string): Promise<string> {
   const file = join(temporaryFolder(), "body.json");
   const audio =

@@ -11,7 +11,6 @@ import { runAntiphon } from "./run-antiphon.ts";
 
 const hub = await fakeHub();
 
-/** The files of a folder, by their paths in it. */
 function filesOf(folder: string): Record<string, Buffer> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -32,7 +32,6 @@ function models(dataDir: string, ...line: string[]): Promise<Finished> {
   return runAntiphon(["models", ...line, "--data-dir", dataDir], { env: { HF_ENDPOINT: hub.endpoint } });
 }
 
-/** The writer that the settings choose, over what is in a data directory. */
 function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}) {
   const settings = loadSettings({ flags: { dataDir, "writer.checkpoint": NAME, ...flags } });
   const signal = new AbortController().signal;

@@ -15,7 +15,6 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-/** Standard output of a command that has to succeed. */
 async function output(...line: string[]): Promise<string> {
   const { code, stdout, stderr } = await runAntiphon(line);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });

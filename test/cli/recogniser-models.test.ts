@@ -13,10 +13,8 @@ import { until } from "../waiting.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 
 const IN_GIT = ["config.json", "generation_config.json", "vocab.json", "added_tokens.json"];
-/** Neither hub nor Python: nothing can be fetched. */
 const CUT_OFF = { HF_ENDPOINT: "http://127.0.0.1:1", PYTHON: "no-such-python" };
 
-/** Half a second of nothing. */
 const SILENCE = encodeWav([new Int16Array(8_000)], 16_000);
 
 const folder = join(temporaryFolder(), "hub");

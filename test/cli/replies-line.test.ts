@@ -12,7 +12,6 @@ after(() => {
   for (const end of ends) end();
 });
 
-/** A model server that answers so, and what it was asked. */
 async function modelServer(listener: RequestListener, ownedBy?: string) {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {

@@ -4,16 +4,14 @@ import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
 import { within } from "../waiting.ts";
 
-/** What stands in for a shell. */
 export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input. */
   readonly input?: string | Uint8Array;
 }
 
 /**
- * Runs `antiphon` in this process, without the `ANTIPHON_…` variables of the caller; where its settings name no data
- * directory, with a new one.
+ * Runs `antiphon` in this process, without the caller's `ANTIPHON_…` variables, and by default in a new data
+ * directory.
  */
 export async function runAntiphon(
   args: readonly string[],
@@ -37,7 +35,6 @@ export async function runAntiphon(
   return { code, bytes, stdout: bytes.toString(), stderr: stderr.bytes().toString() };
 }
 
-/** Keeps what is written to it. */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
 

@@ -13,14 +13,13 @@ import { runAntiphon } from "./run-antiphon.ts";
 const { dataDir, missing } = await testWhisper();
 
 const folder = temporaryFolder();
-/** Half a second of a tone. */
 const TONE = join(folder, "tone.wav");
 writeFileSync(
   TONE,
   encodeWav([Int16Array.from({ length: 8_000 }, (_, at) => 9_000 * Math.sin(at / 9))], 16_000),
 );
 
-/** What an endpoint hears: two sentences. */
+/** An endpoint's answer with two sentences. */
 const HEARD = {
   text: "The tea is ready. Come in.",
   language: "english",
@@ -53,7 +52,6 @@ function endpoint(): Record<string, string> {
   };
 }
 
-/** What it prints of what an endpoint hears. */
 async function printed(...line: string[]): Promise<string> {
   server.answers(json(HEARD));
   const { code, stdout, stderr } = await runAntiphon(["transcribe", ...line], { env: endpoint() });
@@ -61,7 +59,7 @@ async function printed(...line: string[]): Promise<string> {
   return stdout;
 }
 
-/** What a command says that cannot do what it was asked. */
+/** Checks that a command failed with one sentence; returns the sentence. */
 function sentence({ code, stdout, stderr }: Finished, exitCode: 1 | 2): string {
   assert.deepEqual([code, stdout.length], [exitCode, 0], stderr);
   assert.match(stderr, /^[A-Z][^\n]+[.?]\n$/, "plain sentences on one line");

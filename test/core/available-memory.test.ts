@@ -9,7 +9,6 @@ describe("available memory", () => {
   const MEMINFO = "MemTotal: 8000000 kB\nMemFree: 1000 kB\nMemAvailable:    4000000 kB\n";
   const MACHINE = 4_000_000 * 1_024;
 
-  /** A root with these files. */
   async function rootOf(files: Readonly<Record<string, string>>): Promise<string> {
     const root = temporaryFolder();
     for (const [path, text] of Object.entries({ "proc/meminfo": MEMINFO, ...files })) {

@@ -27,7 +27,7 @@ async function fileOf(speech: AsyncGenerator<EncodedPiece, SpeechReport, void>) 
   }
 }
 
-/** Two frames, and what became of whoever speaks them. */
+/** Returns four frames of speech, and whether it has ended. */
 function speaker(fail = false) {
   const state = { ended: false };
   async function* speak(): AsyncGenerator<Frame, SpeechReport, void> {

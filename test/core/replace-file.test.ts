@@ -37,7 +37,7 @@ const PROGRESS: Progress = {
   options: {},
 };
 
-/** A folder in which somebody has put links to another file under the names that are written there. */
+/** Returns a folder with links to another file. */
 function withLinks(...names: string[]) {
   const folder = temporaryFolder();
   const other = join(temporaryFolder(), "other");

@@ -9,7 +9,7 @@ const waitOf = (headers: Record<string, string>) => retryAfterMs(new Headers(hea
 
 describe("the wait of a response", () => {
   const { TZ } = process.env;
-  // Every form of a date is in UTC, wherever this machine stands.
+  // Every date is in UTC, whatever the local time zone.
   before(() => {
     process.env.TZ = "America/New_York";
   });

@@ -2,7 +2,7 @@ import type { TextPiece } from "../../src/core/marked-text.ts";
 import type { Delivery, Script } from "../../src/core/script.ts";
 import type { Frame, SpeechModel, SpeechReport } from "../../src/core/speech-model.ts";
 
-/** Several sentences, some ten seconds of speech. */
+/** About ten seconds of speech. */
 export const LONG_TEXT =
   "The birch canoe slid on the smooth planks. Glue the sheet to the dark blue background. " +
   "It is easy to tell the depth of a well. These days a chicken leg is a rare dish.";
@@ -24,7 +24,7 @@ export interface ScriptParts extends Partial<Omit<Script, "text" | "delivery">> 
   readonly delivery?: Partial<Delivery>;
 }
 
-/** A script with everything that is not given at its plainest. */
+/** Returns a script with defaults. */
 export function scriptOf({ text = SHORT_TEXT, delivery, ...rest }: ScriptParts = {}): Script {
   return {
     history: [],
@@ -37,7 +37,7 @@ export function scriptOf({ text = SHORT_TEXT, delivery, ...rest }: ScriptParts =
   };
 }
 
-/** Pieces of text that know how many were pulled and whether the reader let go of them. */
+/** Text that counts pulls, and whether its reader released it. */
 export class CountedText<T extends TextPiece = string> implements AsyncIterable<T> {
   readonly #pieces: readonly (T | Promise<T>)[];
   pulls = 0;
@@ -70,12 +70,11 @@ export function never(): AbortSignal {
   return new AbortController().signal;
 }
 
-/** Speaks to the end. */
 export async function speakAll(model: SpeechModel, parts: ScriptParts = {}): Promise<Spoken> {
   return drain(model.speak(scriptOf(parts), never()));
 }
 
-/** Takes what is left of an utterance. */
+/** Returns the rest of an utterance. */
 export async function drain(speech: AsyncGenerator<Frame, SpeechReport, void>): Promise<Spoken> {
   const frames: Frame[] = [];
   for (;;) {
@@ -85,7 +84,6 @@ export async function drain(speech: AsyncGenerator<Frame, SpeechReport, void>): 
   }
 }
 
-/** The samples of all frames as one run of bytes. */
 export function bytesOf(frames: readonly Frame[]): Buffer {
   return Buffer.concat(
     frames.map(({ samples }) => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)),

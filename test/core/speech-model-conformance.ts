@@ -12,22 +12,19 @@ import {
 import { parseMarkup } from "../../src/text/ssml/parse-markup.ts";
 import { bytesOf, CountedText, drain, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "./scripts.ts";
 
-/** What the seam promises and a model elsewhere may not be able to keep. */
+/** Abilities that a remote model may lack. */
 export interface SpeechModelAbilities {
-  /** At temperature 0 the same script gives the same bytes. */
   readonly repeats: boolean;
-  /** Above it the seed decides. */
   readonly takesSeeds: boolean;
-  /** It knows its words, and so which of them were heard where the cap cuts them short. */
+  /** Reports words, and so which of them a cut reply contains. */
   readonly tellsWords: boolean;
 }
 
 const ALL: SpeechModelAbilities = { repeats: true, takesSeeds: true, tellsWords: true };
 
 /**
- * What every speech model keeps to, behind a thread or not. `make` is called for each model that a test closes.
- *
- * @param lacks what it cannot do by its nature
+ * Tests that every speech model has to pass. `make` is called for each model that a test closes. @param lacks
+ * abilities that it lacks by nature
  */
 export function speechModelConformance(
   name: string,
@@ -362,7 +359,6 @@ export function speechModelConformance(
       await assert.rejects(closable.speak(scriptOf(), never()).next(), SpeechFailedError);
     });
 
-    /** Lets the model listen, if it can. */
     async function hear(parts: Parameters<typeof scriptOf>[0]): Promise<void> {
       await model.analyseHistory?.(scriptOf(parts), never());
     }
@@ -376,7 +372,6 @@ export function speechModelConformance(
   });
 }
 
-/** Checks for that very error, not one like it. */
 function is(expected: Error): (thrown: unknown) => boolean {
   return (thrown) => thrown === expected;
 }
@@ -387,7 +382,7 @@ function rejected(error: Error): Promise<never> {
   return promise;
 }
 
-/** A turn of the open speaker and one of the other, as this very model speaks. */
+/** Returns one turn per speaker, spoken by the model itself. */
 async function spokenHistory(model: SpeechModel, digest = "said"): Promise<readonly Turn[]> {
   const turns = ["1", "0"].map(async (speaker): Promise<Turn> => {
     const { frames } = await speakAll(model, { text: LONG_TEXT, speaker: speaker === "0" ? "1" : "0" });
@@ -401,7 +396,7 @@ async function spokenHistory(model: SpeechModel, digest = "said"): Promise<reado
 
 const A_SECOND = Float32Array.from({ length: SAMPLE_RATE_HZ }, (_, i) => 0.2 * Math.sin(i * 0.05));
 
-/** By turns with text, with a second of sound, and with both. */
+/** Cycles through text, a second of audio, and both. */
 function turnOf(index: number, digest = "a clip"): Turn {
   const samples = A_SECOND.slice();
   return {

@@ -12,24 +12,22 @@ import {
 import { type Stopper, stopWith } from "../../src/core/stop-with.ts";
 import { type PlainItem, type PlainScript, speakPlain } from "../../src/text/speak-plain.ts";
 
-/** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
+/** Length of the tone of one code point: 60 ms, about the pace of speech. */
 export const CHARACTER_SAMPLES = 1_440;
 
-/** What a test may ask of the tone engine. */
 export interface ToneOptions {
-  /** Every utterance fails when it comes to this frame, counted from 0. */
+  /** Frame at which every utterance fails, counted from 0. */
   readonly failAtFrame?: number;
-  /** Awaited before a frame is computed: how a test holds an utterance at a known place. */
+  /** Awaited before each frame. */
   readonly beforeFrame?: (index: number) => Promise<void> | void;
-  /** Memory to hold until `close`, in bytes, so that a budget has something to count. */
+  /** Bytes to hold until `close`. */
   readonly memoryBytes?: number;
 }
 
 /**
- * The smallest speech model: each sentence is a tone, as long as the sentence has characters. It costs next to
- * nothing, so what is left of a request's time is the service's own. Pitch tells the speakers apart (220 and 330 Hz), and a
- * voice that was chosen is its first part's; above temperature 0 the seed detunes each sentence by up to 2 %. A word is heard while its characters are. History,
- * quality and preset change nothing.
+ * The smallest speech model: each sentence is a tone as long as its characters. Speakers have 220 and 330 Hz; a
+ * chosen voice is its first part's. Above temperature 0 the seed detunes each sentence by up to 2 %. History, quality
+ * and preset change nothing.
  */
 export async function createToneModel(options: ToneOptions = {}): Promise<SpeechModel> {
   let ballast: Uint8Array | null = new Uint8Array(options.memoryBytes ?? 0).fill(1);
@@ -55,7 +53,7 @@ export async function createToneModel(options: ToneOptions = {}): Promise<Speech
   };
 }
 
-/** The name under which a worker thread looks for a model's maker. */
+/** The export that a worker thread looks for. */
 export { createToneModel as createModel };
 
 const SPEAKABLE = /[\p{L}\p{N}]/u;
@@ -129,7 +127,7 @@ async function* utterance(
   return { stop: "finished", spoken };
 }
 
-/** Who is heard: the voice that was chosen, where that is one of ours. */
+/** Returns the chosen voice if it is one of ours, else the speaker. */
 function speakerOf({ speaker, voice }: Pick<Script, "speaker" | "voice">): string {
   const [part] = voice ?? [];
   return part !== undefined && "id" in part ? part.id : speaker;
@@ -152,12 +150,12 @@ async function* sentences(
       else for (const { segment } of SENTENCES.segment(piece.value)) yield segment;
     }
   } finally {
-    // Not awaited: a source that is still waiting for its next piece would hold up the abort.
+    // Not awaited, because a waiting source would delay the abort.
     if (!ended) void Promise.resolve(pieces.return?.()).catch(() => {});
   }
 }
 
-/** The words of a sentence that end before the audio does. @param before characters of the text before it */
+/** Returns the words that end before the audio does. @param before characters of the text before the sentence */
 function wordsOf(sentence: string, before: number, atSample: number, maxSamples: number): SpokenWord[] {
   const words = [...sentence.matchAll(WORDS)].map(({ 0: word, index }): SpokenWord => {
     const characters = [...sentence.slice(0, index)].length;

@@ -5,7 +5,7 @@ import { clientOf } from "./client.ts";
 import { begun } from "./crowd.ts";
 import { startServerProcess } from "./server-process.ts";
 
-/** Half a minute of speech, which takes well under a second to make. */
+/** Half a minute of speech, computed in well under a second. */
 const TEXT = "The tide came in over the flats and went out again. ".repeat(10);
 const AHEAD_S = 2;
 
@@ -16,7 +16,7 @@ it("a fast client is at most maxAheadS ahead, and pays for no more", async () =>
   assert.ok(whole.length > 20 * 48_000, "a reply in one piece waits for nothing");
   const { output_audio_seconds: before } = await client.usage();
   const askedMs = performance.now();
-  // From before the first frame: however late a frame is seen here, it was not sent before it might be.
+  // Measured from before the first frame, so that a frame seen late does not fail.
   const maxS = () => AHEAD_S + (performance.now() - askedMs) / 1_000;
   const stream = client.stream({ conversation: [{ text: TEXT }] });
   let seconds = 0;

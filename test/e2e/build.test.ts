@@ -12,7 +12,6 @@ describe("the build of `npm start`", () => {
     clone = installedClone();
   });
 
-  /** Runs a script of the clone, and says how it ended. */
   const node = (...line: readonly string[]) =>
     finished(launch(process.execPath, line, { cwd: clone, env: newcomersEnvironment() }));
   const build = async () => {

@@ -1,12 +1,11 @@
 import { eventOf, pcmOf, pcmOfEvents, type Reply, type SentEvent } from "../api/http/wire.ts";
 
-/** Talks to a server with one key. */
 export interface Client {
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Reply>;
   get(path: string): Promise<Reply>;
-  /** POSTs to the stream and yields its events as they come. Leaving it early closes the connection. */
+  /** Yields the events of a streamed reply. Leaving early closes the connection. */
   stream(body: unknown): AsyncGenerator<SentEvent, void, void>;
-  /** A whole reply's samples, as bytes. Throws when it is not a 200. */
+  /** Returns a reply's samples as bytes. Throws unless the status is 200. */
   tts(body: unknown): Promise<Buffer>;
   converse(body: unknown): Promise<Buffer>;
   streamed(body: unknown): Promise<Buffer>;
@@ -57,7 +56,7 @@ export function clientOf(url: string, key: string): Client {
   };
 }
 
-/** A reply's JSON; throws when it is not a 200. */
+/** Returns a reply's JSON; throws unless the status is 200. */
 export async function okay(response: Reply): Promise<ReturnType<Reply["json"]>> {
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
   return response.json();

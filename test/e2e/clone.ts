@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { TOP, temporaryFolder } from "./folders.ts";
 
-/** What a clone has, or will have once all is committed; in an archive, what was neither installed nor built. */
+/** Lists the files of a clone, uncommitted ones included; of an archive, all that is not installed or built. */
 function partsOfAClone(): string[] {
   if (existsSync(join(TOP, ".git")))
     return execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -15,10 +15,10 @@ function partsOfAClone(): string[] {
   return readdirSync(TOP).filter((name) => !["node_modules", "dist", "shared"].includes(name));
 }
 
-/** What no server is made of. That it can be built, too, was shown before any test ran. */
+/** Not needed by a server. */
 const ASIDE = /^(bench|docs|test|training)(\/|$)/;
 
-/** A clone in which `npm ci` has run. */
+/** Returns a clone after `npm ci`. */
 export function installedClone(): string {
   const clone = temporaryFolder();
   for (const part of partsOfAClone()) {

@@ -53,7 +53,7 @@ describe("a server with codec language models", () => {
         },
       },
       folder,
-      // A busy machine may take long over what waits.
+      // Waiting may take long on a busy machine.
       { recogniser, flags: { queueWaitMs: "60000" } },
     );
     client = clientOf(server.url, server.key);

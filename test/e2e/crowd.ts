@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Client } from "./client.ts";
 
-/** Utterances that have begun on the server and are not over. */
+/** Counts utterances in progress. */
 export async function begun(client: Client): Promise<number> {
   const metrics = await (await client.get("/metrics")).text();
   const gauges = [...metrics.matchAll(/^antiphon_(?:active|paused)_streams (\d+)$/gm)];
@@ -10,8 +10,8 @@ export async function begun(client: Client): Promise<number> {
 }
 
 /**
- * Opens streams that speak `text`, and resolves when each has begun to be heard. They are read on until the function
- * that this gives is called, which leaves them all.
+ * Opens streams of `text`, and resolves when each has its first audio. Reads them until the returned function is
+ * called.
  */
 export async function crowd(client: Client, text: string, count: number): Promise<() => Promise<void>> {
   const streams = Array.from({ length: count }, (_, index) =>

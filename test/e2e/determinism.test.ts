@@ -9,7 +9,6 @@ const LONG = "The wind turned in the night and nobody slept much after that. ".r
 const STILL = { temperature: 0 };
 const FINELY_VARIED = { temperature: 0, acoustic_temperature: 1 };
 
-/** The same request at the three ends of the one path. */
 function everyWay(client: Client, params: object): Promise<Buffer[]> {
   const conversation = [{ text: TEXT }];
   return Promise.all([
@@ -23,7 +22,7 @@ describe("a reply at temperature 0", () => {
   let server: ServerProcess;
   let client: Client;
   before(async () => {
-    // The others never wait: there is always something else to compute.
+    // Unpaced, so that there is always something else to compute.
     server = await startServerProcess({ env: { ANTIPHON_WORKERS: "2", ANTIPHON_MAX_AHEAD_S: "0" } });
     client = clientOf(server.url, server.key);
   });

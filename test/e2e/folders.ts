@@ -3,12 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout that these compiled tests belong to. */
 export const TOP = fileURLToPath(new URL("../../..", import.meta.url));
 
 const folders = new Set<string>();
 
-/** A new folder that is removed when this test process ends, however it ends. */
+/** Returns a new folder that is removed when the process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
   folders.add(folder);

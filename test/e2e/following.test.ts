@@ -17,7 +17,7 @@ describe("a reply to turns with audio", () => {
   let man: string;
   before(async () => {
     [busy, quiet] = await Promise.all([
-      // The six never wait: there is always something else to compute.
+      // Unpaced, so that there is always something else to compute.
       startServerProcess({ env: { ANTIPHON_WORKERS: "2", ANTIPHON_MAX_AHEAD_S: "0" } }),
       startServerProcess(),
     ]);
@@ -133,7 +133,6 @@ describe("a reply to turns with audio", () => {
   });
 });
 
-/** Some speech as base64 of a WAV. */
 async function spoken(client: Client, speaker: string, text: string): Promise<string> {
   const reply = await okay(await client.post("/v1/tts", { text, speaker, params: STILL }));
   return reply.audio.data_b64;

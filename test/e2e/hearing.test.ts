@@ -22,7 +22,7 @@ describe("turns without text", { skip: whisper.missing }, () => {
     assert.equal(heard.language, "en");
     assert.ok(heard.language_probability > 0.5 && heard.speech_probability > 0.5);
 
-    // The text that comes along leads, and is not heard.
+    // A given text takes precedence over the audio.
     const typed = await authored(client, [{ speaker: "0", text: "What's 2 plus 2?", audio_wav_b64: sum }]);
     assert.match(typed.reply.text, /\b4\b/);
     assert.equal(typed.meta.heard, undefined);
@@ -53,7 +53,6 @@ const ENV = {
   ANTIPHON_LOG_LEVEL: "info",
 };
 
-/** A data directory, perhaps with the recogniser. */
 function dataDir(hears: boolean): string {
   const dir = join(temporaryFolder(), "data");
   const checkpoints = join(dir, "checkpoints");
@@ -64,7 +63,7 @@ function dataDir(hears: boolean): string {
 
 type Client = ReturnType<typeof clientOf>;
 
-/** A sentence in the voice of the server, as base64 WAV. */
+/** Returns a sentence as base64 WAV. */
 async function spoken(client: Client, input: string): Promise<string> {
   const body = { model: "svc-beta-v0.3", voice: "0", input, response_format: "wav" };
   const response = await client.post("/v1/audio/speech", body);

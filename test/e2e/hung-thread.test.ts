@@ -6,7 +6,7 @@ import { startServerProcess } from "./server-process.ts";
 
 const FAULTY = new URL("../workers/faulty-model.js", import.meta.url).href;
 
-/** Puts the model that does what its text says in the place of the embedded voice. */
+/** Replaces the embedded voice by a model that does what its text says. */
 const WITH_FAULTY_MODEL = `
   import threads from "node:worker_threads";
   import { syncBuiltinESMExports } from "node:module";

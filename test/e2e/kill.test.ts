@@ -9,7 +9,7 @@ import { startServerProcess } from "./server-process.ts";
 
 type Usage = Pick<UsageSummary, "input_chars" | "input_audio_seconds" | "output_audio_seconds">;
 
-/** What a request that was answered in full says that it used; null when it was not. */
+/** Returns the usage of a complete reply, else null. */
 async function attempt(client: Client, index: number): Promise<Usage | null> {
   const text = "and so on ".repeat(1 + (index % 20));
   try {
@@ -30,7 +30,7 @@ it("a server killed under load has metered every answered request once", async (
   const dataDir = join(temporaryFolder(), "data");
   const keys = await makeKeys(dataDir, 60);
   const answered = new Map<OwnedKey, Usage>();
-  // Each request has a key of its own, so that the totals tell of each request. The last ten keys are never used.
+  // Each request has its own key, so that the totals count it alone. The last ten keys are unused.
   for (const round of [keys.slice(0, 25), keys.slice(25, 50)]) {
     const server = await startServerProcess({ dataDir });
     let successes = 0;

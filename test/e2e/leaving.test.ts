@@ -9,7 +9,6 @@ import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts"
 const LONG = "The tide came in over the flats and went out again. ".repeat(40);
 const MANY_FRAMES = { max_new_tokens: 2_048 };
 
-/** Sends a whole POST over a socket of its own. */
 async function send(server: { url: string; key: string }, path: string, body: unknown): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -74,7 +73,7 @@ it("a client that leaves during its request's body pays nothing", async () => {
     const audio_wav_b64 = Buffer.concat([wav, Buffer.alloc(300_000, 1)]).toString("base64");
     const body = { conversation: [{ audio_wav_b64 }, { text: "Nobody hears this." }] };
     (await send(server, "/v1/converse", body)).destroy();
-    // Large requests are prepared in order: when this one has been spoken, that one's turn has been.
+    // Large requests are prepared in order, so the other one's turn has passed.
     const mine = await (await server.post("/v1/converse", body)).json();
     const { requests, input_chars } = await (await server.get("/v1/usage")).json();
     assert.deepEqual([requests, input_chars], [1, mine.usage.input_chars]);

@@ -15,7 +15,7 @@ import { temporaryFolder } from "./folders.ts";
 const TEMPERATURE_0 = { params: { temperature: 0 } };
 const NO_MODELS = { writer: { kind: "none" }, recogniser: { kind: "none" } };
 
-/** What only a program without types can call. */
+/** Calls that the types do not allow. */
 type Untyped = Record<"say" | "converse", (...args: unknown[]) => Speech> &
   Record<"transcribe" | "phonemes", (...args: unknown[]) => Promise<unknown>>;
 

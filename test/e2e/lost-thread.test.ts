@@ -19,7 +19,7 @@ it("a dead thread fails its requests, unmetered, and is replaced", async () => {
   for (let i = 0; i < 3; i++) events.push((await stream.next()).value as SentEvent);
   const before = server.frames.given;
   const collected = client.post("/v1/tts", { text: LONG });
-  // The collected reply has begun too once more frames come than the stream alone is read for.
+  // More frames than the stream's show that the whole reply has begun too.
   while (server.frames.given < before + 30) {
     const step = await within("more of the stream", stream.next());
     assert.ok(!step.done, "it ended before the collected reply began");

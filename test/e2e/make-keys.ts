@@ -1,13 +1,12 @@
 import { openTenancy } from "../../src/accounts/open.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 
-/** A key as its owner has it. */
 export interface OwnedKey {
   readonly key: string;
   readonly keyId: string;
 }
 
-/** Makes keys in a data directory, faster than a command a key would. */
+/** Creates keys faster than commands would. */
 export async function makeKeys(
   dataDir: string,
   count: number,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { antiphon } from "./program.ts";
 
-/** Fills the new space of the main thread at the end of a program, and prints how large it has become, in MiB. */
+/** Fills the main thread's new space at exit, and prints its size in MiB. */
 const PRELOADED = `
   import { isMainThread } from "node:worker_threads";
   import { getHeapSpaceStatistics } from "node:v8";

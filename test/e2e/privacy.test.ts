@@ -16,7 +16,7 @@ const SPOKEN = `${WORD} is where the ${WORD} people sing.`;
 const UNKNOWN_KEY = newApiKey();
 const MISTYPED_KEY = `${newApiKey().slice(0, -1)}!`;
 
-/** Statuses that a well-meant and a hostile client can bring about without breaking the server. */
+/** Provokes every status that a client can without breaking the server. */
 async function everyStatus(url: string, key: string, slowKey: string): Promise<Map<number, number>> {
   const seen = new Map<number, number>();
   const ask = async (
@@ -57,7 +57,7 @@ async function everyStatus(url: string, key: string, slowKey: string): Promise<M
   return seen;
 }
 
-/** What no HTTP parser takes. */
+/** Sends what no HTTP parser accepts. */
 async function garbage(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -94,7 +94,7 @@ it("no text, audio or key is in the log, and every line is JSON with its request
   await left.return();
   const statuses = await everyStatus(server.url, key, slow?.key ?? "");
   await garbage(server.url);
-  // At last the disk fills up: what fails unforeseen is logged in most detail.
+  // A full disk logs unforeseen errors in most detail.
   let response: Reply;
   do response = await client.post("/v1/tts", { text: SPOKEN });
   while (response.status === 200 && (await response.text()) !== "");

@@ -11,13 +11,11 @@ import { assertSpeech, rms } from "./speech.ts";
 const TEMPERATURE_0 = { temperature: 0 };
 const CLIP_TEXT = "We met at the harbour, well before sunrise, and nobody had slept much.";
 const TEXT = "Nothing that anybody could remember.";
-/** The fastest model. */
 const COMPACT = "svc-atom-beta-v0.1";
 const CAP_BYTES = 25 * 2 ** 20;
 
 describe("a reference clip", () => {
   let server: ServerWithPool;
-  /** Speech at 24 kHz, in [-1, 1]. */
   let speech: Float32Array;
   before(async () => {
     server = await startServerWithPool();
@@ -83,7 +81,7 @@ describe("a reference clip", () => {
       const { voice } = await replyTo(wav);
       assert.deepEqual([voice.start, voice.followed], [plain.start, plain.followed], kind);
       assert.ok(Math.abs(voice.pitch_semitones - plain.pitch_semitones) <= 0.4, `${kind}: pitch`);
-      // What a narrow recording lacks of the treble it lacks of the loudness.
+      // A narrow-band recording also lacks the level of its treble.
       const mostDb = narrow.includes(kind) ? 1.5 : 1;
       assert.ok(Math.abs(voice.level_db - plain.level_db) <= mostDb, `${kind}: level ${voice.level_db}`);
     });
@@ -184,7 +182,6 @@ describe("a reference clip", () => {
   });
 });
 
-/** Returns a WAV file of exactly 25 MiB. */
 function longSilence(): Buffer {
   const header = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[]], dataSize: CAP_BYTES - 44 });
   return Buffer.concat([header, Buffer.alloc(CAP_BYTES - 44)]);

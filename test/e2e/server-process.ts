@@ -5,17 +5,14 @@ import { within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
 import { type Finished, finished, launchAntiphon, type ProgramOptions } from "./program.ts";
 
-/** `antiphon serve` as its own process, listening. */
 export interface ServerProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly dataDir: string;
-  /** The key that it printed, or the empty text when it printed none. */
+  /** The key that it printed, or "". */
   readonly key: string;
-  /** Lines of standard output and standard error so far, joined. */
   stdout(): string;
   stderr(): string;
-  /** Sends the signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<Finished>;
   readonly ended: Promise<Finished>;
 }
@@ -25,10 +22,10 @@ export interface ServeOptions extends ProgramOptions {
   readonly flags?: readonly string[];
 }
 
-/** No test fetches or loads a writer's or a recogniser's weights but those that are about them. */
+/** Avoids pulling and loading the weights of writers and recognisers. */
 export const WITHOUT_MODELS = { ANTIPHON_WRITER_KIND: "none", ANTIPHON_RECOGNISER_KIND: "none" };
 
-/** Starts `antiphon serve` on a free port with one thread, and waits until it says that it listens. */
+/** Starts `antiphon serve` on a free port with one thread, and waits until it listens. */
 export async function startServerProcess(options: ServeOptions = {}): Promise<ServerProcess> {
   const { dataDir = join(temporaryFolder(), "data"), flags = [] } = options;
   const line = ["serve", "--port", "0", "--data-dir", dataDir, ...flags];
@@ -37,7 +34,7 @@ export async function startServerProcess(options: ServeOptions = {}): Promise<Se
   return listening(child, dataDir);
 }
 
-/** Waits until a child that serves `dataDir` says that it listens, and has said all that it says then. */
+/** Waits until a child listens and has printed everything that it prints then. */
 export async function listening(child: ChildProcess, dataDir: string): Promise<ServerProcess> {
   let out = "";
   let err = "";

@@ -8,13 +8,13 @@ import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { type Client, clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 
-/** A server in this process, over the embedded voice in one thread, whose pool and frames can be watched. */
+/** A server in this process, with the embedded voice in one thread. */
 export interface ServerWithPool {
   readonly client: Client;
   readonly pool: WorkerPool;
   readonly url: string;
   readonly key: string;
-  /** Frames that the voice gave to the service, and those among them that it gave after the request was aborted. */
+  /** Frames of the voice, and those after the request was aborted. */
   readonly frames: { given: number; afterAbort: number };
   stop(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startServerWithPool(): Promise<ServerWithPool> {
         for (;;) {
           const step = await speech.next();
           if (step.done) return step.value;
-          // A file's head has no samples.
+          // A file's header has no samples.
           if (step.value.sampleCount > 0) {
             frames.given++;
             if (signal.aborted) frames.afterAbort++;

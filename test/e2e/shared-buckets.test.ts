@@ -15,7 +15,7 @@ import { startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 const BURST = 6;
 const PASSWORD = "hunter2-is-secret";
 
-/** A key that regains nothing while a test runs. */
+/** Creates a key that regains nothing during a test. */
 async function keyOfFew(dataDir: string): Promise<string> {
   const tenancy = await openTenancy(loadSettings({ flags: { dataDir } }));
   const { key } = await tenancy.createKey({ label: "few", rpm: 1, burst: BURST });

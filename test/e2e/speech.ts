@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Checks that bytes are a 24 kHz mono 16-bit WAV that somebody speaks in, and returns its samples. */
+/** Checks that bytes are a 24 kHz mono 16-bit WAV with speech, and returns its samples. */
 export function assertSpeech(wav: Uint8Array): Int16Array {
   const bytes = Buffer.from(wav);
   assert.equal(bytes.toString("latin1", 0, 4), "RIFF");
@@ -30,7 +30,6 @@ export function assertSpeech(wav: Uint8Array): Int16Array {
   return samples;
 }
 
-/** Root mean square of 16-bit samples, 0 to 32768. */
 export function rms(samples: Int16Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }

@@ -12,7 +12,7 @@ import { temporaryFolder } from "./folders.ts";
 import { antiphon, type Finished, finished, launchAntiphon } from "./program.ts";
 import { WITHOUT_MODELS } from "./server-process.ts";
 
-/** Says the sentence once in real time, and is silent then. */
+/** Plays the sentence once in real time, then silence. */
 const RECORDER = `
 const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
@@ -28,23 +28,21 @@ setInterval(() => {
 }, 10);
 `;
 
-/** Keeps what it is to play. */
 const PLAYER = `
 const { appendFileSync } = require("node:fs");
 const { join } = require("node:path");
 process.stdin.on("data", (chunk) => appendFileSync(join(__dirname, "played.pcm"), chunk));
 `;
 
-/** A folder for the path: programs that stand in for a microphone and for headphones. */
+/** Returns a folder of stand-ins for a microphone and headphones. */
 async function soundPrograms(): Promise<string> {
   const folder = temporaryFolder();
   for (const [name, program] of Object.entries({ arecord: RECORDER, aplay: PLAYER })) {
     writeFileSync(join(folder, name), `#!${process.execPath}\n${program}`);
     chmodSync(join(folder, name), 0o755);
   }
-  // Its first sentence.
   const samples = (await line()).subarray(0, 25_600);
-  // From 16 to 24 kHz: of two samples three.
+  // Resamples from 16 to 24 kHz.
   const up = Int16Array.from({ length: Math.floor(1.5 * samples.length) }, (_, index) => {
     const at = Math.floor(index / 1.5);
     const share = index / 1.5 - at;
@@ -54,7 +52,6 @@ async function soundPrograms(): Promise<string> {
   return folder;
 }
 
-/** What a program has printed so far, and what it leaves behind. */
 function watched(child: ChildProcess): { printed(): string; told(): string; ended: Promise<Finished> } {
   let [out, err] = ["", ""];
   child.stdout?.on("data", (chunk) => (out += chunk));

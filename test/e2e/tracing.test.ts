@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { startServerProcess } from "./server-process.ts";
 
-/** Stands where the exporter stands that sends spans over the network, and writes them into a file. */
+/** Replaces the network exporter, and writes spans into a file. */
 const EXPORTER = `
 import { appendFileSync } from "node:fs";
 export class OTLPTraceExporter {

@@ -4,7 +4,7 @@ import { SpeechOf } from "../../src/library/speech.ts";
 import type { ResolvedRequest } from "../../src/serving/prepare/resolve-request.ts";
 import { ABANDONED_OUTCOME } from "../../src/serving/reply/speech-service.ts";
 
-/** Speech of pieces without end, and how many of them were made. */
+/** Endless speech that counts its pieces. */
 function endless() {
   const made = { pieces: 0, isEnded: false };
   const closing = new AbortController();
@@ -37,7 +37,7 @@ test("a frame is requested from the service only for next()", async () => {
   assert.equal(made.pieces, 0);
   for (let asked = 1; asked <= 5; asked++) {
     await speech.next();
-    // Whatever could go on by itself has done so by then.
+    // Everything that could continue by itself has done so.
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(made.pieces, asked);
   }

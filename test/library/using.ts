@@ -13,7 +13,7 @@ export function samplesOf(frames: readonly SpeechFrame[]): Float32Array {
 
 export const secondsOf = (frames: readonly SpeechFrame[]) => samplesOf(frames).length / 24_000;
 
-/** What the work fails with, which is the library's own error. */
+/** Returns the library error that the work fails with. */
 export async function failure(work: () => unknown): Promise<AntiphonError> {
   try {
     await work();

@@ -17,7 +17,7 @@ async function folder(): Promise<string> {
 }
 
 describe("a server on a shared data directory", () => {
-  /** What is tested keeps no process alive. */
+  /** Keeps the process alive, which the code under test does not. */
   let alive: NodeJS.Timeout;
   before(() => {
     alive = setInterval(() => {}, 60_000);

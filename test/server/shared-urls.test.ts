@@ -13,7 +13,6 @@ after(() => rmSync(folder, { recursive: true }));
 
 const URL = "postgres://ann:guess@db.example/antiphon";
 
-/** What is opened where, by an environment and a settings file. */
 function chosen(env: Record<string, string>, file: object = {}): [kind: string, url: string | null] {
   const configFile = join(folder, "settings.json");
   writeFileSync(configFile, JSON.stringify(file));

@@ -111,7 +111,7 @@ describe("settings", () => {
       "https://App.example",
       "*,https://a.example",
       "",
-      // No browser sends these: a scheme's own port is left out, and a name is written in ASCII.
+      // Browsers omit a scheme's default port, and send names in ASCII.
       "https://app.example:443",
       "http://app.example:80",
       "https://bücher.example",

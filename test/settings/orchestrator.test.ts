@@ -4,7 +4,6 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { SERVICE_LINKS } from "./service-links.ts";
 
-/** What is warned of with these variables. */
 function warningsWith(env: Readonly<Record<string, string>>): string[] {
   const warnings: string[] = [];
   const settings = loadSettings({ env, warn: (sentence) => warnings.push(sentence) });

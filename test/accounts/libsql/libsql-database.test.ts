@@ -10,7 +10,7 @@ import { temporaryFolder } from "../folders.ts";
 
 const WINDOWS = process.platform === "win32" ? "there are no modes" : false;
 
-/** A new database that another connection is about to write its first page to. */
+/** Returns a new database that another connection is about to write to. */
 function heldDatabase(): { path: string; holder: Database.Database } {
   const path = join(temporaryFolder(), "antiphon.db");
   const holder = new Database(path);
@@ -18,7 +18,7 @@ function heldDatabase(): { path: string; holder: Database.Database } {
   return { path, holder };
 }
 
-/** A database as the first version left it, with one key that has made one request. */
+/** Returns a database of the first version, with a key that made one request. */
 function firstVersion(): { path: string; database: Database.Database } {
   const path = join(temporaryFolder(), "antiphon.db");
   const database = new Database(path);
@@ -45,7 +45,7 @@ describe("openDatabase", () => {
 
   it("migrates the first version to the newest, with its totals", () => {
     const { path, database: old } = firstVersion();
-    // A server of the first version is still running beside it.
+    // A server of the first version is still running.
     const insert = old.prepare(
       "INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts) VALUES (?, ?, ?, ?, ?, ?)",
     );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { query } from "./postgres-server.ts";
 
-/** The ids of all events that a database has at one moment, and a proof that its totals are exactly their sum then. */
+/** Returns the ids of all events; checks that the totals are their sum. */
 export async function auditedEvents(url: string): Promise<Set<string>> {
   const [found] = await query<{ counted: unknown; summed: unknown; events: string[] | null }>(
     url,

@@ -24,7 +24,7 @@ const WITHOUT_MOUNT =
     ? false
     : "only root may make a small disk";
 
-/** A disk of that size in memory, in a folder, seen by what `runAs` runs alone and gone with this process. */
+/** Mounts a disk in memory, visible only to commands run with `runAs`, until this process ends. */
 async function smallDisk(folder: string, megabytes: number) {
   const owner = `uid=${ITS_USER.uid},gid=${ITS_USER.gid}`;
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=700,${owner} tmpfs "${folder}" && echo ready && exec cat`;
@@ -34,7 +34,7 @@ async function smallDisk(folder: string, megabytes: number) {
   const user = ["-S", `${ITS_USER.uid}`, "-G", `${ITS_USER.gid}`];
   return {
     runAs: ["nsenter", "-t", `${holder.pid}`, "--mount", ...user, "--"],
-    /** The folder as others see it. */
+    /** The folder as other processes see it. */
     seen: join(`/proc/${holder.pid}/root`, folder),
   };
 }

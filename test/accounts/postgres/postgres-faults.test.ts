@@ -21,14 +21,13 @@ function isUnreachable(error: unknown): boolean {
   return true;
 }
 
-/** Every acknowledged commit is an event, and every event is one that was acknowledged: nothing lost, nothing else. */
+/** Checks that the events are exactly the acknowledged commits. */
 async function assertExact(url: string, acknowledged: ReadonlySet<string>): Promise<void> {
   assert.deepEqual([...(await auditedEvents(url))].sort(), [...acknowledged].sort());
 }
 
 describe("a PostgreSQL database under load by two servers", needsPostgres(), async () => {
   const server = await startPostgres();
-  /** Two servers with a load, which each reach the database at `url`. */
   async function loaded(
     urls: readonly [string, string],
     work: (load: Load, stores: readonly Store[]) => Promise<void>,
@@ -48,7 +47,6 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
     );
   }
 
-  /** Gives the address of a new database, and a proxy by which it can be reached, too. */
   async function withProxy(work: (url: string, proxy: TcpProxy) => Promise<void>): Promise<void> {
     const url = await server.url();
     const proxy = await startProxy(server.port);
@@ -260,7 +258,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       assert.deepEqual(await auditedEvents(url), new Set([record.eventId]));
     }));
 
-  /** Sessions of our servers that are doing something, or wait for it. */
+  /** Counts busy sessions of Antiphon. */
   const sessionsIn = async (url: string) => {
     const busy = "datname = current_database() AND application_name = 'antiphon' AND state <> 'idle'";
     const [row] = await query<{ count: string }>(url, `SELECT count(*) FROM pg_stat_activity WHERE ${busy}`);

@@ -4,18 +4,15 @@ import { type Tenancy, tenancyOn } from "../../../src/accounts/tenancy.ts";
 import { until } from "../../waiting.ts";
 import { usage } from "./postgres-stores.ts";
 
-/** Servers that commit as fast as they may. */
 export interface Load {
-  /** Ids of the events whose commit was acknowledged. */
   readonly acknowledged: Set<string>;
   readonly refused: unknown[];
-  /** Resolves once that many more were acknowledged than now. */
+  /** Resolves once `count` more commits are acknowledged. */
   more(count: number): Promise<void>;
-  /** Lets what is under way end. */
   stop(): Promise<void>;
 }
 
-/** Commits usage of the keys on every store, each as a server of its own, until `work` is over. The stores stay open. */
+/** Commits usage on every store, as servers do, until `work` is over. Leaves the stores open. */
 export async function withLoad(
   stores: readonly Store[],
   keyIds: readonly string[],
@@ -63,5 +60,5 @@ function started(stores: readonly Store[], keyIds: readonly string[]): Load {
   };
 }
 
-/** Requests of each server that are under way at once. */
+/** Concurrent requests per server. */
 const AT_ONCE = 16;

@@ -11,58 +11,55 @@ import { freePort } from "../../free-port.ts";
 import { neededHere } from "../../needed-here.ts";
 import { until, within } from "../../waiting.ts";
 
-/** A PostgreSQL server of a test's own, on 127.0.0.1. */
 export interface PostgresServer {
   readonly port: number;
-  /** Its folder of data. */
+  /** Data directory. */
   readonly folder: string;
-  /** Where a database of that name is; without one, an empty one that was just made. */
+  /** Returns the address of a database; without a name, of a new empty one. */
   url(database?: string): Promise<string>;
-  /** Starts it again, and waits until it answers. */
+  /** Restarts the server, and waits until it answers. */
   start(): Promise<void>;
-  /** Ends it with all its processes: at once with SIGKILL, by the book with SIGINT. */
+  /** Ends all its processes: SIGKILL at once, SIGINT cleanly. */
   kill(signal: "SIGKILL" | "SIGINT"): Promise<void>;
-  /** Sends all its processes a signal. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
 export interface PostgresOptions {
-  /** Settings beside those that all tests have, as in `wal_level: "replica"`. */
+  /** Settings in addition to the defaults, as in `wal_level: "replica"`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Fills the new folder of data; `initdb` does it otherwise. */
+  /** Fills the data directory. Default: `initdb`. */
   readonly fill?: (data: string) => Promise<void>;
-  /** Where that folder is made; in a new one otherwise. */
+  /** Parent of the data directory. Default: a new folder. */
   readonly folder?: string;
-  /** The first words of a command that runs another as PostgreSQL's user; none are needed otherwise. */
+  /** Prefix of a command that runs another as PostgreSQL's user. */
   readonly runAs?: readonly string[];
 }
 
-/** The superuser of every server, and a password with what has to be encoded in an address. */
+/** The superuser, with a password that must be escaped in an address. */
 export const ROOT = { user: "tester", password: "p@ss/wörd" };
 
-/** Where PostgreSQL's programs are, or null. */
+/** Folder of PostgreSQL's programs, or null. */
 const PROGRAMS = programs();
 
-/** Why a server cannot be started here, or null. */
 export const NO_POSTGRES =
   PROGRAMS === null ? "PostgreSQL is not installed: apt-get install postgresql" : null;
 
-/** Of a test that needs one, or more than that. */
+/** Skips a test without PostgreSQL, or for another reason. */
 export function needsPostgres(more: string | null = null): { readonly skip: string | false } {
   return neededHere(NO_POSTGRES ?? more);
 }
 
-/** PostgreSQL does not run as root; then it runs as nobody. */
+/** PostgreSQL does not run as root. */
 export const ITS_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** A new folder that PostgreSQL's user owns, removed when the test's process ends. */
+/** Returns a new folder of PostgreSQL's user, removed when the process ends. */
 export function folderOfItsUser(): string {
   const folder = temporaryFolder();
   if (ITS_USER.uid !== undefined) chownSync(folder, ITS_USER.uid, ITS_USER.gid);
   return folder;
 }
 
-/** Starts a server that is ended with the test's process. What is written to it outlives its processes, not the machine. */
+/** Starts a server that ends with the test's process. Its data survives its processes, not the machine. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const { settings = {}, folder = folderOfItsUser(), runAs } = options;
   const { fill = (data) => initialise(data, runAs) } = options;
@@ -99,7 +96,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       });
       await until("it to answer or to end", async () => isOver || (await answersAt(address)));
       if (!isOver) return true;
-      // Processes of the one before may not have ended yet.
+      // Processes of the previous server may still be ending.
       if (/lock file|shared memory block|in use/.test(said)) return false;
       throw new Error(said);
     });
@@ -129,13 +126,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 }
 
-/** Does not wait for a child before this process ends, which ends the child. */
+/** Lets this process end without waiting for a child. */
 export function leave(child: ChildProcess): void {
   child.unref();
   for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
 }
 
-/** Runs a statement on a connection of its own. */
+/** Runs a statement on its own connection. */
 export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client(url);
   client.on("error", () => {});
@@ -147,7 +144,7 @@ export async function query<Row extends pg.QueryResultRow>(url: string, text: st
   }
 }
 
-/** Runs a program of PostgreSQL's to its end, as the user that its servers run as. */
+/** Runs a PostgreSQL program as the servers' user. */
 export async function runProgram(
   name: string,
   line: readonly string[],
@@ -160,7 +157,6 @@ export async function runProgram(
   await promisify(execFile)(command, args, { ...asUser, cwd: "/", env: { ...process.env, ...env } });
 }
 
-/** Makes a cluster in a folder that is not there yet. */
 export async function initialise(
   data: string,
   runAs?: readonly string[],
@@ -194,7 +190,6 @@ async function answersAt(url: string): Promise<boolean> {
   );
 }
 
-/** The server's own process and those that it started. */
 function processesOf({ pid }: ChildProcess): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return [pid!, ...(children === "" ? [] : children.split(" ").map(Number))];

@@ -79,7 +79,7 @@ describe("a primary with a synchronous standby", needsPostgres(), async () => {
         await makeKeys(stores[0]!, keyIds);
         await withLoad(stores, keyIds, async (load) => {
           await load.more(300);
-          // What is on its disk it may not have carried out, the making of the database among it.
+          // The standby may lag behind its own disk, even behind CREATE DATABASE.
           const there = through({ port: standby.port }, direct);
           await until("the standby to have it", () =>
             query(there, "SELECT FROM antiphon.keys").then(
@@ -88,7 +88,7 @@ describe("a primary with a synchronous standby", needsPostgres(), async () => {
             ),
           );
           await primary.kill("SIGKILL");
-          // Before it is promoted, as an endpoint may do.
+          // Before promotion, as a fail-over may do.
           proxy.lead(standby.port);
           await assert.rejects(
             stores[0]!.findKey(hashOf("key_0")),

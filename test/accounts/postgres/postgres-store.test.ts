@@ -12,7 +12,7 @@ import { auditedEvents } from "./postgres-audit.ts";
 import { needsPostgres, query, startPostgres } from "./postgres-server.ts";
 import { DEFAULTS, hashOf, keyRecord, makeKeys, openPostgres, usage, withStores } from "./postgres-stores.ts";
 
-/** An event's id that tells no time. */
+/** An event id without a time. */
 const OF_NO_DAY = "00000000-0000-8000-8000-000000000000";
 
 describe("PostgreSQL", needsPostgres(), async () => {
@@ -20,7 +20,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
 
   storeConformance("postgres", async () => openPostgres(await server.url()));
 
-  /** Deadlocks so far. A session tells of its own when it ends. */
+  /** Counts deadlocks. A session reports its own when it ends. */
   async function deadlocksIn(url: string): Promise<number> {
     const name = new URL(url).pathname.slice(1);
     const others = `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`;
@@ -74,7 +74,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
         Array.from({ length: 4 }, () => openPostgres(url)),
         async (...stores) => {
           await makeKeys(stores[0]!, keyIds);
-          // Groups of every size from 1 to 60, which begin at other keys and go on in other steps.
+          // Groups of 1 to 60, with different starts and steps.
           const groups = Array.from({ length: 240 }, (_, i) => {
             const step = [7, 11, 13, 17][i % 4]!;
             return Array.from({ length: 1 + (i % 60) }, (_, k) => keyIds[(19 * i + step * k) % 60]!);
@@ -179,7 +179,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
           ?.count,
       );
 
-    /** A store, and its partitions kept as they are every hour. */
+    /** A store, and a function that maintains its partitions. */
     async function withDays(
       work: (store: Store, url: string, keep: (keptDays?: number) => Promise<void>) => Promise<void>,
     ): Promise<void> {
@@ -300,7 +300,7 @@ describe("PostgreSQL", needsPostgres(), async () => {
   });
 
   describe("when the database ends a connection", () => {
-    /** Ends all connections of a store but one's own. */
+    /** Ends all other connections. */
     const cut = (url: string) =>
       query(
         url,

@@ -2,7 +2,6 @@ import { type PostgresStoreOptions, postgresStore } from "../../../src/accounts/
 import { storeAddress } from "../../../src/accounts/postgres/store-address.ts";
 import type { KeyRecord, Store, UsageRecord } from "../../../src/accounts/store.ts";
 
-/** What the settings have where they say nothing. */
 export const DEFAULTS: PostgresStoreOptions = {
   schema: "antiphon",
   connections: 3,
@@ -15,7 +14,7 @@ export function openPostgres(url: string, options: Partial<PostgresStoreOptions>
   return postgresStore(storeAddress(url), { ...DEFAULTS, ...options });
 }
 
-/** Opens stores for as long as `work` takes: what each server of several does. */
+/** Opens stores while `work` runs. */
 export async function withStores<T>(
   stores: readonly Promise<Store>[],
   work: (...stores: Store[]) => Promise<T>,
@@ -42,7 +41,6 @@ export function usage(eventId: string, keyId: string, tsS = 5): UsageRecord {
   return { eventId, keyId, inputChars: 7, inputAudioS: 0.5, outputAudioS: 0.08, tsS };
 }
 
-/** Makes keys of these names. */
 export async function makeKeys(store: Store, keyIds: readonly string[]): Promise<void> {
   for (const keyId of keyIds) await store.createKey(keyRecord(keyId), hashOf(keyId));
 }

@@ -15,7 +15,6 @@ const says =
 const fails: Answer = () => Promise.reject(new BucketsError("It is away."));
 const hangs: Answer = () => new Promise(() => {});
 
-/** Guarded buckets over ones that answer as the test says, and what was told of them. */
 async function guarded(first: Answer, options: Partial<GuardOptions> = {}) {
   const clock = stillClock();
   const told: string[] = [];
@@ -157,7 +156,7 @@ describe("guarded buckets", () => {
           channel.port2.postMessage("it is here before anybody looks");
         }),
     );
-    // From here on the event loop comes to its timers before it looks for what has arrived.
+    // The event loop now runs its timers before it polls for messages.
     await new Promise(setImmediate);
     const taking = world.buckets.take("key_a", TERMS);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);

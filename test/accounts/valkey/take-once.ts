@@ -1,6 +1,6 @@
 import { openBuckets } from "../../../src/accounts/open.ts";
 
-/** Takes one token where the one argument says, as a program with its own environment, and prints what was told. */
+/** Takes one token from the server named by the argument, and prints the result and the log. */
 const told: string[] = [];
 const settings = { kind: "valkey", prefix: "antiphon", timeoutMs: 10_000 } as const;
 const buckets = await openBuckets(settings, process.argv[2] ?? null, {

@@ -12,7 +12,7 @@ import { until } from "../../waiting.ts";
 import { needsValkey, startValkey, type ValkeyServerOptions } from "./valkey-server.ts";
 
 const PASSWORD = "hunter2 is secret";
-/** Regains nothing while a test runs. */
+/** Refills nothing during a test. */
 const TERMS = { rpm: 1, burst: 100 };
 
 const closings: (() => unknown)[] = [];
@@ -20,7 +20,6 @@ afterEach(async () => {
   for (const close of closings.splice(0).reverse()) await close();
 });
 
-/** A server that the test ends, and that is asked what it keeps and told how to be. */
 async function serverOf(options: ValkeyServerOptions = {}) {
   const server = await startValkey(options);
   closings.push(() => server.stop());
@@ -29,7 +28,6 @@ async function serverOf(options: ValkeyServerOptions = {}) {
   return Object.assign(server, { admin });
 }
 
-/** The buckets that a server of ours has at that address, and what its log is told. */
 async function bucketsAt(url: string, timeoutMs = 10_000) {
   const told: string[] = [];
   let alone = 0;
@@ -42,7 +40,6 @@ async function bucketsAt(url: string, timeoutMs = 10_000) {
     },
   });
   closings.push(() => buckets.close());
-  /** Takes until a token comes from the server, or does not. */
   const takesUntil = (what: string, isShared: boolean) =>
     until(what, async () => {
       const before = alone;
@@ -90,7 +87,7 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     assert.match(`${world.told[0]}`, /no answer within 100 ms/);
     await server.signal("SIGCONT");
     await world.untilShared();
-    // What it was sent while it hung it may have done since; of fifty takes three were sent.
+    // The server may have run the three takes that were sent while it hung.
     const left = await world.take();
     assert.ok(left >= 95 && left <= 99, `${left} left`);
   });
@@ -233,14 +230,14 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
   });
 });
 
-/** The ids of all connections but the test's own. */
+/** Returns the ids of all other connections. */
 async function clientIds(admin: Redis): Promise<string[]> {
   const own = await admin.client("ID");
   const list = `${await admin.client("LIST")}`;
   return [...list.matchAll(/^id=(\d+)/gm)].map(([, id = ""]) => id).filter((id) => id !== `${own}`);
 }
 
-/** A proxy that can swallow all that is sent by it, as a broken network does. */
+/** A proxy that can swallow all bytes. */
 async function wayTo(port: number) {
   let isSwallowing = false;
   let connections = 0;
@@ -267,7 +264,7 @@ async function wayTo(port: number) {
   };
 }
 
-/** Has a server listen until the test is over, and cuts its connections then. */
+/** Listens until the test ends. */
 async function listening(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => sockets.add(socket));

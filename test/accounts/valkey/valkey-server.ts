@@ -8,7 +8,7 @@ import { freePort } from "../../free-port.ts";
 import { neededHere } from "../../needed-here.ts";
 import { within } from "../../waiting.ts";
 
-/** The server that this machine has: the first Valkey in the path, or Redis; null where there is none. */
+/** The first Valkey in the path, or Redis; null without either. */
 const VALKEY: string | null =
   ["valkey-server", "redis-server"]
     .flatMap((name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name)))
@@ -16,45 +16,42 @@ const VALKEY: string | null =
 
 const MISSING = "there is no valkey-server and no redis-server in the path: apt-get install redis-server";
 
-/** Why a server cannot be started here, or null. */
 export const NO_VALKEY: string | null = VALKEY === null ? MISSING : null;
 
-/** Of a test that needs one. */
 export function needsValkey(): { readonly skip: string | false } {
   return neededHere(NO_VALKEY);
 }
 
-/** The same for a test that needs certificates, too. */
+/** Skips a test that also needs certificates. */
 export function needsValkeyAndOpenssl(): { readonly skip: string | false } {
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
   return neededHere(NO_VALKEY ?? (hasOpenssl ? null : "there is no openssl in the path"));
 }
 
-/** A server of its own, empty, in memory alone. */
+/** An empty server in memory. */
 export interface ValkeyServer {
   readonly port: number;
   readonly url: string;
-  /** Waits until it has ended where the signal ends it. */
+  /** After SIGKILL, waits for the end. */
   signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ValkeyServerOptions {
-  /** Its port, as that of one before it; a free one unless given. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** More of its own flags. */
   readonly flags?: readonly string[];
-  /** Listens by TLS alone, with these. */
+  /** Listens with TLS only. */
   readonly tls?: Certificate;
 }
 
-/** Files of a certificate that nobody has reason to trust, and of its key. */
+/** A self-signed certificate and its key. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Makes one for 127.0.0.1 and `localhost` in a folder. */
+/** Creates a certificate for 127.0.0.1 and `localhost`. */
 export function makeCertificate(folder: string): Certificate {
   const [certificate, key] = [join(folder, "certificate.pem"), join(folder, "key.pem")];
   const line = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${key} -out ${certificate}`;
@@ -66,7 +63,6 @@ export function makeCertificate(folder: string): Certificate {
   return { certificate, key };
 }
 
-/** Starts a server and waits until it can be asked. */
 export async function startValkey(options: ValkeyServerOptions = {}): Promise<ValkeyServer> {
   const { port = await freePort(), flags = [], tls } = options;
   const folder = mkdtempSync(join(tmpdir(), "antiphon-valkey-"));
@@ -86,7 +82,7 @@ export async function startValkey(options: ValkeyServerOptions = {}): Promise<Va
   const ended = once(child, "exit").then(() => rmSync(folder, { recursive: true, force: true }));
   const said = await within("a Valkey server", firstWords(child));
   if (said !== null) {
-    // Somebody else has taken the port meanwhile.
+    // Another process took the port.
     if (options.port === undefined && /in use/.test(said)) return startValkey(options);
     throw new Error(`The Valkey server did not start:\n${said}`);
   }
@@ -110,7 +106,7 @@ function listening(port: number, tls: Certificate | undefined): string[] {
   return ["--port", "0", "--tls-port", `${port}`, ...files, "--tls-auth-clients", "no"];
 }
 
-/** Null once it is ready; what it said where it ended instead. */
+/** Returns null when the server is ready, or its output if it ended. */
 function firstWords(child: ChildProcess): Promise<string | null> {
   let said = "";
   return new Promise((resolve, reject) => {

@@ -11,7 +11,6 @@ import { PATIENCE, valkeyWorld } from "../buckets-worlds.ts";
 import { NO_VALKEY, needsValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 let server: ValkeyServer;
-/** Says what the server keeps. */
 let told: Redis;
 before(async () => {
   if (NO_VALKEY !== null) return;
@@ -60,7 +59,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
       for (let i = 0; i < 1_000; i++) if ((await buckets.take("key_a", limits)).allowed) granted += 1;
     };
     await Promise.all([...clients, ...clients].map(taking));
-    // One more for the millisecond in which it began.
+    // Plus the millisecond in which it began.
     const gained = (Date.now() - beganMs + 1) * (limits.rpm / 60_000);
     assert.ok(granted >= 100 && granted <= 100 + gained, `${granted} of 100 and ${gained}`);
   });

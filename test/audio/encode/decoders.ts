@@ -4,13 +4,13 @@ import { OggOpusDecoder } from "ogg-opus-decoder";
 import { decodeWav } from "../../../src/audio/decode-wav.ts";
 import type { Encoding } from "../../../src/audio/encode/encoder.ts";
 
-/** What others' decoders make of a file, or of its beginning: samples in [-1, 1] and their rate. */
+/** Output of third-party decoders: samples in [-1, 1] and their rate. */
 export interface Decoded {
   readonly samples: Float32Array;
   readonly rateHz: number;
 }
 
-/** Decodes what {@link Encoding} says. @param isWhole whether the file ends here, so that what is held back is given */
+/** Decodes a file. @param isWhole whether the file ends here, so that the decoder's tail is flushed */
 export function decode(encoding: Encoding, bytes: Uint8Array, isWhole = true): Promise<Decoded> | Decoded {
   if (encoding === "mp3") return decodeMpeg(bytes);
   if (encoding === "opus") return decodeOpus(bytes, isWhole);
@@ -40,7 +40,7 @@ async function decodeOpus(bytes: Uint8Array, isWhole: boolean): Promise<Decoded>
   const parts = [await decoder.decode(bytes)];
   if (isWhole) parts.push(await decoder.flush());
   decoder.free();
-  // It decodes at 48 kHz, and every other sample is one that went in.
+  // Decodes at 48 kHz; every other sample is an input sample.
   return { samples: gathered(parts).filter((_, at) => at % 2 === 0), rateHz: 24_000 };
 }
 

@@ -11,14 +11,13 @@ import fc from "../../properties.ts";
 import { decoded } from "../recordings/decoded.ts";
 import { decode } from "./decoders.ts";
 
-/** What is promised of a kind of file. */
 interface Promised {
-  /** Samples before the beginning of what went in, and how many more there may be than went in. */
+  /** Leading samples, and the maximum of additional ones. */
   readonly lead: number;
   readonly more: number;
-  /** Samples that may be held back, what the decoder holds back of a file that goes on included. */
+  /** Samples that may be held back, including the decoder's. */
   readonly lag: number;
-  /** Signal to noise, in dB; null: not a bit is lost. */
+  /** In dB; null if lossless. */
   readonly snrDb: number | null;
   readonly bytesASecond: readonly [number, number];
 }
@@ -26,7 +25,7 @@ interface Promised {
 const EXACT = { lead: 0, more: 0, lag: 0, snrDb: null, bytesASecond: [48_000, 48_200] } as const;
 const TELEPHONE = { lead: 0, more: 0, lag: 32, snrDb: 30, bytesASecond: [8_000, 8_001] } as const;
 
-/** Half a filter is held back: the lower the rate, the longer it is. */
+/** Half a filter is held back, which is longer for lower rates. */
 const at = (rateHz: number, lag: number): Promised => ({
   lead: 0,
   more: 0,
@@ -51,10 +50,10 @@ const PROMISED: Record<Encoding, Promised> = {
   pcm_48000: at(48_000, 49),
 };
 
-/** The longest sound that was made at a rate, by the rate: a shorter one is its beginning. */
+/** The longest sound of each rate; shorter ones are its beginning. */
 const made = new Map<number, Int16Array>();
 
-/** Something like a vowel that grows and fades, in what a telephone lets through: `length` samples. */
+/** Returns a vowel-like sound within the telephone band. */
 function sound(length: number, rateHz = 24_000): Int16Array {
   const known = made.get(rateHz);
   if (known !== undefined && known.length >= length) return known.slice(0, length);
@@ -74,7 +73,6 @@ function longestSound(length: number, rateHz: number): Int16Array {
   });
 }
 
-/** The whole file, made of pieces that end there. */
 async function fileOf(encoding: Encoding, pcm: Int16Array, cuts: readonly number[] = []): Promise<Buffer> {
   const encoder = await openEncoder(encoding, 7);
   try {
@@ -89,7 +87,6 @@ function pushed(encoder: Encoder, pcm: Int16Array, cuts: readonly number[]): Uin
   return ends.map((end, index) => encoder.push(pcm.subarray(index === 0 ? 0 : ends[index - 1], end)));
 }
 
-/** Every frame of 80 ms. */
 const framesIn = (pcm: Int16Array) =>
   Array.from({ length: Math.floor(pcm.length / FRAME_SAMPLES) }, (_, at) => (at + 1) * FRAME_SAMPLES);
 
@@ -112,7 +109,7 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
         const { samples, rateHz } = await decode(encoding, await fileOf(encoding, sound(length)));
         const wanted = Math.ceil((length * rateHz) / 24_000);
         const { lead } = promised;
-        // The decoder of Opus that is used here does not cut the end of a file of one page.
+        // This Opus decoder does not trim a file of one page.
         const more = encoding === "opus" && length < FRAME_SAMPLES ? 156 : promised.more;
         assert.ok(samples.length >= wanted + lead, `${samples.length} of ${wanted + lead}`);
         assert.ok(samples.length <= wanted + lead + more, `${samples.length} of ${wanted + lead}`);
@@ -213,7 +210,7 @@ test("FLAC is lossless, and no frame is larger than its samples", async () => {
     fc.asyncProperty(fc.oneof(noise, steps), async (pcm) => {
       const file = await fileOf("flac", pcm);
       assert.ok(file.length <= 42 + 2 * pcm.length + 20 * Math.ceil(pcm.length / FRAME_SAMPLES));
-      // Others' decoder for browsers loses a last frame that is one value alone; this one checks every checksum.
+      // The browser decoder loses a last frame of a single sample; this one verifies every checksum.
       const { samples } = await decoded(file, 10);
       assert.deepEqual(
         Int16Array.from(samples, (value) => value * 32_768),

@@ -10,7 +10,7 @@ const CHAPTERS = [
   { title: "Two", startS: 1 },
 ];
 
-/** A tone that ends with silence, which has a pitch of its own. */
+/** A tone with its own pitch, then silence. */
 function segment(steps: number, number: number, stepSamples: number): Int16Array {
   const length = Math.ceil((SILENCE + 4_000 * steps) / stepSamples) * stepSamples;
   const pitchHz = 150 + 70 * number;
@@ -94,7 +94,7 @@ for (const kind of SEGMENTED) {
   });
 }
 
-/** Whether nothing was heard for 40 ms before and behind. */
+/** Whether 40 ms before and after are silent. */
 function isStill(pcm: readonly number[], at: number): boolean {
   return pcm[at - 960] === 0 && pcm[at + 200] === 0 && pcm[at - 480] === 0;
 }

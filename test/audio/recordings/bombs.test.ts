@@ -9,7 +9,7 @@ import { element, track, webm } from "./webm-writer.ts";
 const MAX_S = 1_500;
 const MIB = 2 ** 20;
 
-/** Reads a file by the windows of a recogniser, up to so many seconds; gives how many, and the most memory beside the file. */
+/** Reads a file in a recogniser's windows; returns the seconds read and the peak memory in addition to the file. */
 async function read(
   file: Uint8Array,
   upToS = Number.POSITIVE_INFINITY,
@@ -74,7 +74,7 @@ describe("a decompression bomb", () => {
     const audio = track(2, 2, "A_OPUS");
     const tracks = Array<Buffer>(70).fill(element([0xae], new Uint8Array(0)));
     assert.throws(() => openSound(webm([...tracks, audio], [], false), MAX_S), { message: /over 64 tracks/ });
-    // Void elements, of two bytes each.
+    // Void elements of two bytes each.
     const voids = Buffer.alloc(10 * MIB, Buffer.of(0xec, 0x80));
     assert.throws(() => openSound(webm([audio], [voids], false), MAX_S), { message: /more work to decode/ });
     const chunks = Buffer.alloc(24 * MIB, Buffer.of(0x6a, 0x75, 0x6e, 0x6b, 0, 0, 0, 0));
@@ -94,7 +94,7 @@ describe("a long recording", () => {
     test(`(${name}) is read in bounded memory`, async () => {
       const { seconds, maxBytes } = await read(make(), 240);
       assert.ok(seconds >= 240, `${seconds} s`);
-      // Of which most is garbage: all 25 minutes would take 96 MB or more.
+      // Most of it is garbage: 25 minutes would take 96 MB.
       assert.ok(maxBytes < 80 * MIB, `${maxBytes} bytes`);
     });
   }

@@ -7,10 +7,7 @@ import { block, element, track, webm } from "./webm-writer.ts";
 const MAX_S = 1_500;
 const LARGEST_BYTES = 25 * 2 ** 20;
 
-/**
- * Files of which a little asks for much, by what they are: of memory, of time, or of both. Each is what its format allows,
- * but for an Ogg that says of hours that they are over before they begin.
- */
+/** Small files that demand much memory, time or both. */
 export const BOMBS = {
   /** 177 kB that say 6.7 minutes, which are 3.4 billion samples. */
   "FLAC of 8 channels at 1,048,575 Hz": (): Uint8Array =>
@@ -29,7 +26,7 @@ export const BOMBS = {
 
 export type BombName = keyof typeof BOMBS;
 
-/** What is taken whole, and takes most of what a file that is taken may: each says 25 minutes. */
+/** The most expensive accepted files: 25 minutes each. */
 export const LONG_FILES = {
   "FLAC of one value": BOMBS["FLAC of constant frames"],
   "Ogg of packets of one byte": (): Uint8Array => {
@@ -45,9 +42,9 @@ export const LONG_FILES = {
   },
 } as const;
 
-/** The most that a file's head can say of the length of a block. */
+/** The maximum block size of a header. */
 const MAX_BLOCK = 65_535;
-/** A packet of 2.5 ms that is its first byte alone: nothing changes. */
+/** A packet of 2.5 ms with its first byte only. */
 const SHORTEST = Uint8Array.of(16 << 3);
 /** At 48 kHz, as Ogg counts them. */
 const SHORTEST_TICKS = 120;
@@ -55,14 +52,14 @@ const SHORTEST_COUNT = (MAX_S * 48_000) / SHORTEST_TICKS;
 /** A packet of six frames of 20 ms, none of which has a byte. */
 const LONGEST = Uint8Array.of((31 << 3) | 3, 6);
 const OPUS_TAGS = Uint8Array.of(...Buffer.from("OpusTags"), 0, 0, 0, 0, 0, 0, 0, 0);
-/** Of a page of Ogg. */
+/** Lacing values per Ogg page. */
 const MAX_PIECES = 255;
 /** Packets of a block of WebM, a divisor of all there are of the shortest in 25 minutes. */
 const MAX_LACED = 250;
 const XIPH = 1;
 const AUDIO_TRACK = track(2, 2, "A_OPUS");
 
-/** FLAC of one value from its beginning to its end, as long as its head says. */
+/** FLAC of one constant value. */
 function evenFlac(head: FlacHead): Uint8Array {
   const { channels, bits, samples } = head;
   // A constant subframe: its kind, and the value.
@@ -76,7 +73,7 @@ function evenFlac(head: FlacHead): Uint8Array {
 }
 
 function oggThatEndsAtZero(): Uint8Array {
-  // What comes after a sound is made up from it, and takes longer than silence.
+  // Concealment of a lost packet takes longer than silence.
   const [, , ...sound] = packetsOf(goldenRecording("mono.ogg"));
   const packets = [OPUS_HEAD, OPUS_TAGS, ...sound.slice(0, 20), ...Array<Uint8Array>(738_000).fill(LONGEST)];
   return Buffer.concat(oggPages(packets, MAX_PIECES, 7, () => 0));

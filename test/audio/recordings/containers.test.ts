@@ -12,7 +12,7 @@ import { OPUS_HEAD, ogg, oggPages, pagesOf, signed } from "./ogg-writer.ts";
 import { block, element, track, webm } from "./webm-writer.ts";
 
 const HEAD = OPUS_HEAD;
-/** The packets of a stream, but for the second, which holds comments. */
+/** Returns the packets of a stream, except the comment header. */
 function readOgg(file: Uint8Array) {
   const budget = new DecodingBudget(100);
   const { serial, endGranule } = findOpus(file, budget);
@@ -159,7 +159,7 @@ test("reading any file ends, and gives one reason", () => {
         const bytes = files[which]!.slice(0, length);
         for (const [at, value] of faults) if (at < bytes.length) bytes[at] = value;
         try {
-          // With its checksums put right, what is wrong gets further than the first page.
+          // With valid checksums, faults reach beyond the first page.
           if (which === 0) readOgg(Buffer.concat(pagesOf(bytes).map(signed)));
           else openWebm(bytes, new DecodingBudget(100));
         } catch (error) {
@@ -204,7 +204,7 @@ test("an Opus header with too many streams is refused", () => {
 test("Opus has the gain of its header", async () => {
   const pages = pagesOf(goldenRecording("mono.ogg"));
   const { samples } = await decoded(Buffer.concat(pages), 10);
-  // In 256ths of a decibel, behind the page's head of 28 bytes.
+  // In 256ths of a decibel, after the page header of 28 bytes.
   pages[0]!.writeInt16LE(-20 * 256, 28 + 16);
   const quiet = await decoded(Buffer.concat([signed(pages[0]!), ...pages.slice(1)]), 10);
   assert.equal(quiet.samples.length, samples.length);

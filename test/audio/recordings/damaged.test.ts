@@ -8,10 +8,9 @@ import { decoded } from "./decoded.ts";
 import { goldenRecording } from "./golden-recordings.ts";
 import { pagesOf, signed } from "./ogg-writer.ts";
 
-/** More than any of them is long. */
 const MAX_S = 3;
 const HIGHEST_KEPT_HZ = 24_000;
-/** What a decoder may have beside its samples: blocks at the highest rate of all, and its own memory. */
+/** Memory in addition to the samples: blocks at the highest rate, and the decoder's own. */
 const SPARE_BYTES = 32 * 2 ** 20;
 
 const tone = Array.from({ length: 4_000 }, (_, at) => Math.round(9_000 * Math.sin(at / 9)));
@@ -26,7 +25,7 @@ const files: Readonly<Record<string, Uint8Array>> = {
   WebM: goldenRecording("mono.webm"),
 };
 
-/** A place in a file; half of all are in its first bytes, where the heads are. */
+/** A position in a file; half of them in its headers. */
 const place = fc.oneof(
   fc.double({ min: 0, max: 0.999, noNaN: true }),
   fc.double({ min: 0, max: 0.03, noNaN: true }),
@@ -49,7 +48,7 @@ function damaged(file: Uint8Array, { kind, at, by }: { kind: string; at: number;
   return Buffer.concat([before, after.subarray(0, by), after]);
 }
 
-/** What came of it: sound that can be used, or why there is none and what to do. */
+/** Returns the sound, or the reason and remedy. */
 async function outcome(file: Uint8Array): Promise<object | string> {
   let recording: Awaited<ReturnType<typeof decoded>>;
   try {

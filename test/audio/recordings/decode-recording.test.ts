@@ -24,7 +24,7 @@ describe("a recording", () => {
       assert.ok(Math.abs(durationS - 1.25) < 0.06, `${durationS} s`);
       assert.ok(Math.abs(samples.length - durationS * rateHz) <= 1, `${samples.length}`);
       const [low, high] = channels === 1 ? [0.5, 0] : [0.25, 0.125];
-      // LAME makes what it encodes a little quieter.
+      // LAME attenuates slightly.
       assert.ok(Math.abs(amplitude(samples, rateHz, 440) - low) < 0.03, "440 Hz");
       assert.ok(Math.abs(amplitude(samples, rateHz, 1_000) - high) < 0.02, "1000 Hz");
     });

@@ -1,7 +1,7 @@
 import { joinSamples } from "../../../src/audio/pcm.ts";
 import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
 
-/** All that is in a recording, at once. Throws as `openSound` and reading it do. */
+/** Decodes a whole recording. Throws as `openSound` and reading do. */
 export async function decoded(bytes: Uint8Array, maxS: number) {
   const sound = openSound(bytes, maxS);
   try {

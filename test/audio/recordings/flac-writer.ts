@@ -63,16 +63,15 @@ function subframe(writer: BitWriter, samples: readonly number[], bits: number, w
   }
 }
 
-/** What a file says of itself before its first frame. */
 export interface FlacHead {
   readonly rateHz: number;
   readonly channels: number;
   readonly bits: 8 | 16;
-  /** Of each channel; 0 does not say. */
+  /** Per channel; 0 if unknown. */
   readonly samples: number;
 }
 
-/** The mark, and the one block of metadata that there has to be. */
+/** The marker and the STREAMINFO block. */
 export function flacHead({ rateHz, channels, bits, samples }: FlacHead): Buffer {
   const info = new BitWriter().write(16, 16).write(65_535, 16).write(0, 24).write(0, 24);
   info
@@ -83,15 +82,9 @@ export function flacHead({ rateHz, channels, bits, samples }: FlacHead): Buffer 
   return Buffer.concat([Buffer.from("fLaC"), Buffer.of(0x80, 0, 0, 34), info.bytes(), new Uint8Array(16)]);
 }
 
-/** The rates that a frame has a code for, from 4 on; at others it has the file's. */
+/** Rates with a frame code, from 4 on. */
 const CODED_RATES = [8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
 
-/**
- * What a frame of a file begins with.
- *
- * @param index of the frame; all but the last have one length
- * @param assignment channels less one, or one of three ways to write two (8, 9, 10)
- */
 export function flacFrameHead(
   { rateHz, bits }: Pick<FlacHead, "rateHz" | "bits">,
   index: number,
@@ -106,14 +99,13 @@ export function flacFrameHead(
   return Buffer.concat([head, Buffer.of(crc8(head))]);
 }
 
-/** A frame with its checksum. */
 export function flacFrame(head: Uint8Array, subframes: Uint8Array): Buffer {
   const frame = Buffer.concat([head, subframes, Buffer.alloc(2)]);
   frame.writeUInt16BE(crc16(frame.subarray(0, -2)), frame.length - 2);
   return frame;
 }
 
-/** A file of one frame: channels of 16 bits, or by one of three stereo assignments (8, 9, 10). */
+/** A file of one frame: 16-bit channels, or one of three stereo modes (8, 9, 10). */
 export function flacFile(
   channels: readonly (readonly number[])[],
   assignment: number,

@@ -2,12 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TOP } from "../../architecture/top.ts";
 
-/** The bytes of one of the recordings in `test/golden/recordings`. */
 export function goldenRecording(name: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(join(TOP, "test/golden/recordings", name)));
 }
 
-/** How strong a tone is in a stretch of samples: the amplitude of its sine. */
+/** Returns the amplitude of a sine in the samples. */
 export function amplitude(
   samples: Float32Array,
   sampleRateHz: number,

@@ -1,13 +1,9 @@
 import { oggChecksum } from "../../../src/audio/checksums.ts";
 
-/** The head of a stream of Opus: mono, 312 samples before the beginning. */
+/** An Opus header: mono, pre-skip of 312 samples. */
 export const OPUS_HEAD = Uint8Array.of(...Buffer.from("OpusHead"), 1, 1, 0x38, 1, 0x80, 0xbb, 0, 0, 0, 0, 0);
 
-/**
- * The pages of a stream of Ogg, each of so many pieces of 255 bytes. The last has no mark of the end.
- *
- * @param granuleAt the position that a page tells, by the number of pieces before it and up to its end
- */
+/** Ogg pages of `piecesPerPage` lacing values each, without an end mark. */
 export function oggPages(
   all: readonly Uint8Array[],
   piecesPerPage: number,
@@ -38,18 +34,17 @@ export function oggPages(
   return pages;
 }
 
-/** The same in one piece. */
 export function ogg(all: readonly Uint8Array[], piecesPerPage: number, serial = 7): Buffer {
   return Buffer.concat(oggPages(all, piecesPerPage, serial));
 }
 
-/** Gives a page the checksum that it should have. */
+/** Sets a page's checksum. */
 export function signed(page: Buffer): Buffer {
   page.writeUInt32LE(oggChecksum(page), 22);
   return page;
 }
 
-/** Cuts a file into its pages; what is behind the last whole one is left out. */
+/** Splits a file into pages, without an incomplete last one. */
 export function pagesOf(file: Uint8Array): Buffer[] {
   const pages: Buffer[] = [];
   for (let at = 0; at + 27 <= file.length; ) {
@@ -62,7 +57,7 @@ export function pagesOf(file: Uint8Array): Buffer[] {
   return pages;
 }
 
-/** The packets of a stream whose pages all end with a whole one, as most writers leave them, its two heads among them. */
+/** Returns the packets of a stream whose pages end with whole packets, headers included. */
 export function packetsOf(file: Uint8Array): Uint8Array[] {
   const packets: Uint8Array[] = [];
   for (const page of pagesOf(file)) {

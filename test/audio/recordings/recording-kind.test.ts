@@ -17,7 +17,7 @@ function ape(bytes: number, isInFront: boolean): Buffer {
   end.write("APETAGEX");
   end.writeUInt32LE(2_000, 8);
   end.writeUInt32LE(bytes + (isInFront ? 0 : 32), 12);
-  // Looks like frames, to whoever takes it for a part of the sound.
+  // Looks like MP3 frames.
   const items = Buffer.alloc(bytes, Buffer.of(0xff, 0xfb, 0x90, 0x00));
   return Buffer.concat(isInFront ? [end, items] : [items, end]);
 }
@@ -39,7 +39,7 @@ test("MP3 is found after tags, padding and a partial frame", async () => {
 
 test("FLAC is read without a trailing tag, even of unknown length", async () => {
   const streamed = Buffer.from(flac);
-  // The number of samples in the head.
+  // The header's number of samples.
   streamed[21]! &= 0xf0;
   streamed.fill(0, 22, 26);
   const { samples } = await decoded(flac, 10);

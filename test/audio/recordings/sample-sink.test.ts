@@ -14,7 +14,6 @@ function noise(count: number): Float32Array {
   });
 }
 
-/** A block of all samples of some channels. */
 function block(channels: readonly Float32Array[]): DecodedBlock {
   return { channels, from: 0, to: channels[0]!.length, scale: 1 };
 }

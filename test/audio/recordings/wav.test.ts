@@ -8,7 +8,7 @@ import { makeWav } from "../make-wav.ts";
 const MAX_S = 10;
 
 describe("G.711 in WAV", () => {
-  // 1 kHz, by its codes: the same sound in both.
+  // 1 kHz in either code.
   const level = Array.from({ length: 8_000 }, (_, at) => Math.round(8_000 * Math.sin((Math.PI * at) / 4)));
   for (const [name, tag] of [
     ["A-law", 6],

@@ -3,7 +3,7 @@ import { OPUS_HEAD } from "./ogg-writer.ts";
 const SEGMENT = [0x18, 0x53, 0x80, 0x67];
 const CLUSTER = [0x1f, 0x43, 0xb6, 0x75];
 
-/** An element of EBML; one that is open does not say its size. */
+/** An EBML element; an open one has no size. */
 export function element(id: readonly number[], body: Uint8Array, isOpen = false): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(body.length));
@@ -15,7 +15,7 @@ export function element(id: readonly number[], body: Uint8Array, isOpen = false)
   ]);
 }
 
-/** An entry of the tracks: types are 1 for pictures, 2 for sound. */
+/** A track entry: type 1 is video, 2 is audio. */
 export function track(
   number: number,
   type: number,
@@ -34,7 +34,7 @@ export function track(
   );
 }
 
-/** A file of WebM: each of the blocks, which may be several in one piece, in a cluster of its own. */
+/** A WebM file with each of the blocks in its own cluster. */
 export function webm(tracks: readonly Buffer[], blocks: readonly Buffer[], isOpen: boolean): Buffer {
   const clusters = blocks.map((block) =>
     element(CLUSTER, Buffer.concat([element([0xe7], Buffer.of(0)), block]), isOpen),
@@ -46,7 +46,7 @@ export function webm(tracks: readonly Buffer[], blocks: readonly Buffer[], isOpe
   ]);
 }
 
-/** The body of a block: track 2, some time, and frames by a kind of lacing: 0 none, 1 Xiph's, 2 fixed, 3 EBML's. */
+/** A block of track 2. Lacing: 0 none, 1 Xiph, 2 fixed, 3 EBML. */
 export function block(frames: readonly Uint8Array[], lacing: number): Buffer {
   const head = Buffer.of(0x82, 0, 5, lacing << 1);
   if (lacing === 0) return Buffer.concat([head, frames[0]!]);

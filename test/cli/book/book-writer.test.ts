@@ -33,7 +33,7 @@ function soundOf(passage: number): Uint8Array {
   return new Uint8Array(pcm.buffer);
 }
 
-/** Writes what is missing, as `speakBook` does. @param ended is given each passage that was ended */
+/** Writes the missing passages, as `speakBook` does. @param ended receives each passage that ended */
 async function write(form: BookForm, ended: number[] = []): Promise<void> {
   const writer = await BookWriter.open(form);
   for (const [at, passage] of PASSAGES.entries()) {
@@ -57,10 +57,7 @@ const files = (folder: string) =>
 const REAL = { ...fsp };
 const opened: FileHandle[] = [];
 
-/**
- * Lets that many changes of files happen; the next one never does, or is done by half, as when the process is killed
- * meanwhile.
- */
+/** Allows `change` file operations; the next one never happens, or only half, as when the process is killed. */
 function dieAt(change: number): Promise<void> {
   let changes = 0;
   return new Promise((die) => {

@@ -12,11 +12,11 @@ import { PrintedConversation } from "../../../src/cli/talk.ts";
 import { type Screen, safeScreen } from "../../../src/cli/terminal/command-io.ts";
 import type { RealtimeTurn } from "../../../src/client/realtime.ts";
 
-/** Writes to the clipboard, sets the title, erases the line, and turns the direction of writing. */
+/** Writes to the clipboard, sets the title, erases the line, and reverses the direction. */
 const HOSTILE = "Ann\u001b]52;c;cm0gLXJm\u0007\u001b]0;title\u009c\u009b2K\u007f\r\u202eevil\nYou: yes";
 const SHOWN =
   "Ann\\u001b]52;c;cm0gLXJm\\u0007\\u001b]0;title\\u009c\\u009b2K\\u007f\\u000d\\u202eevil\nYou: yes";
-/** What drives a terminal, but for the sequence by which we redraw our own line. */
+/** Control characters, except the sequence that redraws our own line. */
 const DRIVES = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const REDRAWN = "\r\u001b[K";
 
@@ -25,14 +25,14 @@ function screenOf(isTTY: boolean) {
   return { screen: Object.assign(stream, { isTTY }), shown: () => `${stream.read() ?? ""}` };
 }
 
-/** What is shown of text that is printed on a safe screen. */
+/** Returns what a safe screen shows. */
 function printed(isTTY: boolean, print: (screen: Screen) => void): string {
   const { screen, shown } = screenOf(isTTY);
   print(safeScreen(screen));
   return shown();
 }
 
-/** What a command prints, on standard output and standard error. */
+/** Returns both outputs of a command. */
 async function output(isTTY: boolean, ...line: string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-screen-"));
   try {
@@ -44,7 +44,7 @@ async function output(isTTY: boolean, ...line: string[]): Promise<string> {
       stderr: screen,
     };
     await runProgram(["keys", "create", "--label", "plain"], io);
-    // Labels are checked today; they may be older than that.
+    // Labels may be older than their validation.
     const database = new Database(join(folder, "antiphon.db"));
     database.prepare("UPDATE keys SET label = ?").run([HOSTILE]);
     database.close();

@@ -86,7 +86,6 @@ describe("the progress of a pull", () => {
   });
 });
 
-/** Keeps what is written to it. */
 function screen(isTTY: boolean) {
   let text = "";
   const stream = new Writable({
@@ -104,7 +103,7 @@ describe("the progress of a transcription", () => {
     const progress = await transcriptionProgress(7_200, stream);
     assert.match(shown(), /\b0:00 of 2:00:00/);
     progress.onProgress(1_830);
-    // Closing shows what was told last, whatever the rate at which the bar is drawn.
+    // Closing shows the last progress, whatever the redraw rate.
     progress.close();
     assert.match(shown(), /25 % \| 30:30 of 2:00:00/);
   });

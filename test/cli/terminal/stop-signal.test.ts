@@ -3,12 +3,12 @@ import { EventEmitter } from "node:events";
 import { describe, it } from "node:test";
 import { onStopSignal, SAME_SIGNAL_MS, type Signalled } from "../../../src/cli/terminal/stop-signal.ts";
 
-/** A process that is sent signals at times of the test's choosing, and what came of them. */
+/** Returns what follows from signals at the given times. */
 function heard(...sent: readonly [atMs: number, signal: "SIGINT" | "SIGTERM"][]) {
   return heardHurrying(0, ...sent);
 }
 
-/** The same, where so many of the later signals find something to cut short. */
+/** The same, where `cuts` later signals find a delay to skip. */
 function heardHurrying(cuts: number, ...sent: readonly [atMs: number, signal: "SIGINT" | "SIGTERM"][]) {
   const emitter = new EventEmitter();
   const happened: string[] = [];

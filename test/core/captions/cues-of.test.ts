@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { cuesOf, toSrt, toVtt } from "../../../src/core/captions/captions.ts";
 import fc from "../../properties.ts";
 
-/** The words of a text, tags left out, each heard for as long as `wordS`, and a pause behind every full stop. */
+/** Returns a text's words, without tags, `wordS` each, with a pause after every full stop. */
 function spoken(text: string, wordS = 0.3) {
   let now = 0;
   return [...text.matchAll(/(?:[A-Z]\.){2,}|(?:Dr|No|p\.m)\.|(?<!<\/?)[\p{L}\p{N}$'’]+/gu)].map(
@@ -125,7 +125,7 @@ test("cues hold every character, in two lines of 42 and six seconds at most", ()
       fc.array(word, { maxLength: 60 }),
       fc.double({ min: 0.1, max: 2, noNaN: true }),
       (parts, wordS) => {
-        // Behind the last word nothing is heard any more, and before it everything is told.
+        // Nothing is spoken after the last word.
         const text = [...parts, "end."].join(" ");
         const cues = cuesOf(spoken(text, wordS), text);
         assert.equal(

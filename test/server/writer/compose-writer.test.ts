@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { composeWriter } from "../../../src/server/writer/compose-writer.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 
-/** Opens a pulled writer whose weights are missing, and prints which of llama.cpp's libraries the process then holds. */
+/** Opens a writer without weights, and prints the llama.cpp libraries that the process loaded. */
 const PROGRAM = `
   import { composeWriter } from "${new URL("../../../src/server/writer/compose-writer.js", import.meta.url)}";
   import { loadSettings } from "${new URL("../../../src/settings/load.js", import.meta.url)}";

@@ -31,7 +31,7 @@ export async function memoryWorld(): Promise<BucketsWorld> {
 /** Guarded buckets without a server. */
 export async function lonelyWorld(): Promise<BucketsWorld> {
   const clock = stillClock();
-  const buckets = await GuardedBuckets.open(nobody, { ...PATIENCE, nowMs: clock.read });
+  const buckets = await GuardedBuckets.open(absent, { ...PATIENCE, nowMs: clock.read });
   return {
     buckets,
     async at(ms) {
@@ -43,8 +43,8 @@ export async function lonelyWorld(): Promise<BucketsWorld> {
   };
 }
 
-const away = () => Promise.reject(new BucketsError("Nobody is there."));
-const nobody: SharedBuckets = { place: "nowhere", connected: away, take: away, peek: away, close() {} };
+const away = () => Promise.reject(new BucketsError("No server."));
+const absent: SharedBuckets = { place: "nowhere", connected: away, take: away, peek: away, close() {} };
 
 /** Guarded buckets on a server with a mocked clock. */
 export async function valkeyWorld(url: string): Promise<BucketsWorld> {

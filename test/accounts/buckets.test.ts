@@ -6,7 +6,7 @@ import { bucketsConformance } from "./buckets-conformance.ts";
 import { lonelyWorld, memoryWorld } from "./buckets-worlds.ts";
 
 bucketsConformance("in memory", memoryWorld);
-bucketsConformance("guarded, with nobody behind them", lonelyWorld);
+bucketsConformance("guarded, without a server", lonelyWorld);
 
 const terms = { rpm: 60, burst: 2 };
 

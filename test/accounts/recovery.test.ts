@@ -24,7 +24,7 @@ interface OddStore {
   readonly dataDir: string;
   readonly store: Store;
   readonly threads: readonly Worker[];
-  readonly told: readonly string[];
+  readonly messages: readonly string[];
   /** Sets how the thread of the next call ends. */
   fate(fate: (typeof FATES)[keyof typeof FATES]): void;
 }
@@ -33,20 +33,20 @@ async function withOddStore(options: LibsqlStoreOptions, work: (odd: OddStore) =
   const dataDir = temporaryFolder();
   const cells = new Int32Array(new SharedArrayBuffer(4));
   const threads: Worker[] = [];
-  const told: string[] = [];
+  const messages: string[] = [];
   const store = await libsqlStore(dataDir, {
     startThread: (site) => {
       const thread = new Worker(new URL("./odd-ledger.js", import.meta.url), { workerData: { site, cells } });
       threads.push(thread);
       return thread;
     },
-    onFailure: (message) => told.push(message),
-    onRecovery: (message) => told.push(message),
+    onFailure: (message) => messages.push(message),
+    onRecovery: (message) => messages.push(message),
     ...options,
   });
   try {
     await store.createKey(KEY, HASH);
-    await work({ dataDir, store, threads, told, fate: (fate) => Atomics.store(cells, 0, fate) });
+    await work({ dataDir, store, threads, messages, fate: (fate) => Atomics.store(cells, 0, fate) });
   } finally {
     await store.close();
   }
@@ -114,7 +114,7 @@ describe("a store with failing or blocked threads", () => {
     await withOddStore({}, async (odd) => {
       odd.fate(FATES.diesBefore);
       await odd.store.commit([EVENT]);
-      assert.deepEqual(odd.told, [
+      assert.deepEqual(odd.messages, [
         "the thread that writes keys and usage died (it ended by itself)",
         "the thread that writes keys and usage works again",
       ]);

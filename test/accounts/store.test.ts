@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { libsqlStore } from "../../src/accounts/libsql/libsql-store.ts";
@@ -26,24 +26,6 @@ describe("a libsql store", () => {
     } finally {
       await Promise.all(stores.map((store) => store.close()));
     }
-  });
-
-  it("leaves no bytes of a deleted voice in the file", async () => {
-    const dataDir = temporaryFolder();
-    const store = await libsqlStore(dataDir);
-    const record = { label: "a", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
-    const audio = (mark: string) => Buffer.from(mark.repeat(20_000));
-    for (const keyId of ["key_a", "key_b"]) {
-      await store.createKey({ ...record, keyId }, keyId.slice(-1).repeat(64));
-      const told = { description: "", refText: "Persimmon.", consent: "Yes.", createdTsS: 1, durationS: 1 };
-      const voice = { ...told, voiceId: `voice_${keyId}`, keyId, name: "Quince", trust: 1, cautions: [] };
-      assert.equal(await store.addVoice(voice, audio("Tamarind"), 1), "added");
-    }
-    await store.removeVoice("key_a", "Quince");
-    await store.revokeKey("key_b", 2);
-    await store.close();
-    const file = readFileSync(join(dataDir, "antiphon.db"), "latin1");
-    for (const word of ["Tamarind", "Persimmon", "Quince"]) assert.ok(!file.includes(word), word);
   });
 
   it("leaves one file when it is closed", async () => {

@@ -78,9 +78,9 @@ test("reads a file anywhere in a larger buffer", () => {
 test("reads to the end if a streaming writer left 0 or 0xFFFFFFFF as sizes", () => {
   for (const size of [0, 0xffffffff]) {
     for (const riffSize of [size, undefined, 36]) {
-      const told = { encoding: "s16", rateHz: 8_000, channels: [[100, -200, 300]] } as const;
-      const file = makeWav({ ...told, dataSize: size, ...(riffSize === undefined ? {} : { riffSize }) });
-      assert.deepEqual(decodeWav(file), decodeWav(makeWav(told)), `data ${size}, RIFF ${riffSize}`);
+      const sized = { encoding: "s16", rateHz: 8_000, channels: [[100, -200, 300]] } as const;
+      const file = makeWav({ ...sized, dataSize: size, ...(riffSize === undefined ? {} : { riffSize }) });
+      assert.deepEqual(decodeWav(file), decodeWav(makeWav(sized)), `data ${size}, RIFF ${riffSize}`);
     }
   }
 });
@@ -264,7 +264,7 @@ test("throws only its own error if any byte of a file changes", () => {
 
 test("refuses every truncation of a file with sizes, and reads the rest", () => {
   for (const encoding of ENCODINGS) {
-    const told = makeWav({
+    const sized = makeWav({
       encoding,
       rateHz: 24_000,
       channels: [
@@ -281,9 +281,9 @@ test("refuses every truncation of a file with sizes, and reads the rest", () => 
       ],
       dataSize: 0xffffffff,
     });
-    const frame = (told.length - 44) / 3;
+    const frame = (sized.length - 44) / 3;
     for (let length = 0; length < 44 + 3 * frame; length += 1) {
-      assert.equal(mustDecodeOrRefuse(told.subarray(0, length)), "refused", `${encoding}, ${length} bytes`);
+      assert.equal(mustDecodeOrRefuse(sized.subarray(0, length)), "refused", `${encoding}, ${length} bytes`);
       const expected = length >= 44 + frame ? "decoded" : "refused";
       assert.equal(
         mustDecodeOrRefuse(streamed.subarray(0, length)),
@@ -291,7 +291,7 @@ test("refuses every truncation of a file with sizes, and reads the rest", () => 
         `${encoding}, ${length} bytes streamed`,
       );
     }
-    assert.equal(mustDecodeOrRefuse(told.subarray(0, 44 + 3 * frame)), "decoded");
+    assert.equal(mustDecodeOrRefuse(sized.subarray(0, 44 + 3 * frame)), "decoded");
   }
 });
 

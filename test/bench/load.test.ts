@@ -128,7 +128,7 @@ test("a gap is one underrun", () => {
   assert.equal(playback.frames, 21);
 });
 
-interface Heard {
+interface ParsedReply {
   readonly status: number;
   readonly body: string;
 }
@@ -199,8 +199,8 @@ function asReply({
   return `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${parts.join("")}0\r\n\r\n`;
 }
 
-function heardOf(bytes: readonly Buffer[]): Heard[] {
-  const heard: Heard[] = [];
+function heardOf(bytes: readonly Buffer[]): ParsedReply[] {
+  const replies: ParsedReply[] = [];
   let status = 0;
   let body: Buffer[] = [];
   const parser = new ReplyParser({
@@ -209,10 +209,10 @@ function heardOf(bytes: readonly Buffer[]): Heard[] {
       body = [];
     },
     onBody: (piece) => body.push(Buffer.from(piece)),
-    onEnd: () => heard.push({ status, body: Buffer.concat(body).toString() }),
+    onEnd: () => replies.push({ status, body: Buffer.concat(body).toString() }),
   });
   for (const piece of bytes) parser.push(piece);
-  return heard;
+  return replies;
 }
 
 /** `bytes` cut into pieces of the given lengths, over and over, at least one byte each. */

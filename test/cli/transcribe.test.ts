@@ -20,7 +20,7 @@ writeFileSync(
 );
 
 /** An endpoint's answer with two sentences. */
-const HEARD = {
+const ANSWER = {
   text: "The tea is ready. Come in.",
   language: "english",
   duration: 0.5,
@@ -53,7 +53,7 @@ function endpoint(): Record<string, string> {
 }
 
 async function printed(...line: string[]): Promise<string> {
-  server.answers(json(HEARD));
+  server.answers(json(ANSWER));
   const { code, stdout, stderr } = await runAntiphon(["transcribe", ...line], { env: endpoint() });
   assert.deepEqual([code, stderr], [0, ""]);
   return stdout;
@@ -86,7 +86,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
     const plain = JSON.parse(await printed(TONE, "--json"));
     assert.deepEqual(
       [plain.text, plain.language, plain.recogniser, plain.duration_s, plain.heard_s],
-      [HEARD.text, "en", "some-whisper", 0.5, 0.5],
+      [ANSWER.text, "en", "some-whisper", 0.5, 0.5],
     );
     assert.deepEqual(
       plain.segments.map(({ start_s, end_s, text }: Record<string, unknown>) => [start_s, end_s, text]),
@@ -107,7 +107,7 @@ describe("antiphon transcribe", { concurrency: false }, () => {
   });
 
   it("reads standard input, and sends language and key", async () => {
-    server.answers(json(HEARD));
+    server.answers(json(ANSWER));
     const env = { ...endpoint(), ANTIPHON_RECOGNISER_API_KEY: "sk-hear" };
     const input = readFileSync(TONE);
     const { code, stdout } = await runAntiphon(["transcribe", "-", "--language", "en-GB"], { env, input });

@@ -102,10 +102,10 @@ describe("a written file", () => {
     const { folder, isLink, requireUntouched } = withLinks("server.running");
     const stop = new AbortController();
     const look = { dataDir: folder, signal: stop.signal, note: () => {}, beatMs: 1 };
-    const told = tellOfAnother(look);
+    const warning = tellOfAnother(look);
     await until("its file", () => !isLink("server.running"));
     stop.abort();
-    await told;
+    await warning;
     requireUntouched();
   });
 });

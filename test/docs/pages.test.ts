@@ -167,9 +167,12 @@ const table = readFileSync(join(FOLDER, "README.md"), "utf8");
 for (const file of files) {
   test(`docs/samples/${file} is unclipped speech, as long as its page says`, async () => {
     const { samples, sampleRateHz, durationS } = await decoded(readFileSync(join(FOLDER, file)), 30);
-    const [, told] =
+    const [, stated] =
       new RegExp(`^\\| \\[${file}\\]\\(${file}\\) .* (\\d+\\.\\d) s \\|$`, "m").exec(table) ?? [];
-    assert.ok(Math.abs(durationS - Number(told)) < 0.15, `${durationS} s, and ${told} in the page's table`);
+    assert.ok(
+      Math.abs(durationS - Number(stated)) < 0.15,
+      `${durationS} s, and ${stated} in the page's table`,
+    );
     assert.ok(durationS > 2 && durationS < (MOST_S[file] ?? 6), `${durationS} s`);
     assert.equal(sampleRateHz, 24_000);
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);

@@ -6,7 +6,7 @@ import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 const TEXT = "Seven ships came in on the evening tide.";
 const LONG = "The wind turned in the night and nobody slept much after that. ".repeat(30);
-const STILL = { temperature: 0 };
+const TEMPERATURE_0 = { temperature: 0 };
 const FINELY_VARIED = { temperature: 0, acoustic_temperature: 1 };
 
 function everyWay(client: Client, params: object): Promise<Buffer[]> {
@@ -29,11 +29,11 @@ describe("a reply at temperature 0", () => {
   after(() => server.stop());
 
   it("is the same byte for byte on every route, alone and among eight streams", async () => {
-    const alone = await everyWay(client, STILL);
+    const alone = await everyWay(client, TEMPERATURE_0);
     const finelyAlone = await client.tts({ text: TEXT, params: FINELY_VARIED });
     const disperse = await crowd(client, LONG, 8);
     const [crowded, finelyCrowded] = await Promise.all([
-      everyWay(client, STILL),
+      everyWay(client, TEMPERATURE_0),
       everyWay(client, FINELY_VARIED),
     ]);
     assert.equal(await begun(client), 8, "the others were still being spoken");
@@ -56,7 +56,7 @@ describe("a reply at temperature 0", () => {
   it("varies in its detail with the text and acoustic_temperature alone", async () => {
     const [again, changed] = await Promise.all([
       client.tts({ text: TEXT, params: FINELY_VARIED }),
-      client.tts({ text: TEXT, params: STILL }),
+      client.tts({ text: TEXT, params: TEMPERATURE_0 }),
     ]);
     assert.ok(again.equals(await client.tts({ text: TEXT, params: FINELY_VARIED })));
     assert.ok(!again.equals(changed), "the acoustic temperature does something");

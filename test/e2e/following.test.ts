@@ -4,7 +4,7 @@ import { type Client, clientOf, okay } from "./client.ts";
 import { begun, crowd } from "./crowd.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
-const STILL = { temperature: 0 };
+const TEMPERATURE_0 = { temperature: 0 };
 const SAID = "We met at the harbour, well before sunrise, and nobody had slept much.";
 const LONG = "The wind turned in the night and nobody slept much after that. ".repeat(30);
 
@@ -33,7 +33,7 @@ describe("a reply to turns with audio", () => {
       { speaker: "1", text: "And what did they say to that?", audio_wav_b64: asWoman },
       { speaker: "0", text: "Nothing that anybody could remember." },
     ];
-    body = { conversation, params: STILL };
+    body = { conversation, params: TEMPERATURE_0 };
   });
   after(() => Promise.all([busy.stop(), quiet.stop()]));
 
@@ -83,7 +83,7 @@ describe("a reply to turns with audio", () => {
   it("has no meta.voice without audio", async () => {
     const conversation = [{ text: "Hello." }, { speaker: "1", text: "Good morning." }];
     const replies = await Promise.all([
-      okay(await client.post("/v1/converse", { conversation, params: STILL })),
+      okay(await client.post("/v1/converse", { conversation, params: TEMPERATURE_0 })),
       okay(await client.post("/v1/tts", { text: "Good morning." })),
     ]);
     for (const { meta } of replies) assert.ok(!("voice" in meta), JSON.stringify(meta));
@@ -97,7 +97,7 @@ describe("a reply to turns with audio", () => {
       { speaker: "1", audio_wav_b64: man },
       { speaker: "0", text: "Good morning." },
     ];
-    const { meta } = await okay(await client.post("/v1/converse", { conversation, params: STILL }));
+    const { meta } = await okay(await client.post("/v1/converse", { conversation, params: TEMPERATURE_0 }));
     const { start, followed, turns, entrained_by, pitch_semitones, level_db, rate } = meta.voice;
     assert.deepEqual([start, followed, turns, entrained_by, pitch_semitones], ["0", [], [], 0, 0]);
     assert.ok(Math.abs(level_db) <= 3 && rate >= 0.95 && rate <= 1.05, JSON.stringify(meta.voice));
@@ -134,6 +134,6 @@ describe("a reply to turns with audio", () => {
 });
 
 async function spoken(client: Client, speaker: string, text: string): Promise<string> {
-  const reply = await okay(await client.post("/v1/tts", { text, speaker, params: STILL }));
+  const reply = await okay(await client.post("/v1/tts", { text, speaker, params: TEMPERATURE_0 }));
   return reply.audio.data_b64;
 }

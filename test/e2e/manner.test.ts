@@ -23,7 +23,7 @@ describe("POST /v1/audio/speech", () => {
     const bytes = Buffer.from(await reply.arrayBuffer());
     const samples = Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at));
     return {
-      told: reply.headers.get("x-antiphon-manner"),
+      manner: reply.headers.get("x-antiphon-manner"),
       seconds: samples.length / 24_000,
       level: rms(samples),
       pitchHz: medianPitchHz(Float32Array.from(samples, (sample) => sample / 32_768)),
@@ -32,17 +32,17 @@ describe("POST /v1/audio/speech", () => {
 
   it("moves length, level and pitch as instructions say", async () => {
     const plain = await spoken({});
-    assert.equal(plain.told, null);
+    assert.equal(plain.manner, null);
     const slow = await spoken({ instructions: "Much slower, please." });
-    assert.deepEqual([slow.told, slow.seconds > 1.03 * plain.seconds], ["much slower", true]);
+    assert.deepEqual([slow.manner, slow.seconds > 1.03 * plain.seconds], ["much slower", true]);
     const fast = await spoken({ instructions: "Very quickly!" });
-    assert.deepEqual([fast.told, fast.seconds < 0.97 * plain.seconds], ["much faster", true]);
+    assert.deepEqual([fast.manner, fast.seconds < 0.97 * plain.seconds], ["much faster", true]);
     const soft = await spoken({ instructions: "Softly" });
-    assert.deepEqual([soft.told, soft.level < 0.7 * plain.level], ["quieter", true]);
+    assert.deepEqual([soft.manner, soft.level < 0.7 * plain.level], ["quieter", true]);
     const high = await spoken({ instructions: "Very high-pitched" });
-    assert.deepEqual([high.told, high.pitchHz > 1.06 * plain.pitchHz], ["much higher", true]);
+    assert.deepEqual([high.manner, high.pitchHz > 1.06 * plain.pitchHz], ["much higher", true]);
     const sad = await spoken({ instructions: "Sad, but don't whisper." });
-    assert.equal(sad.told, "sad; not followed: but dont whisper");
+    assert.equal(sad.manner, "sad; not followed: but dont whisper");
     assert.ok(sad.seconds > plain.seconds && sad.level < plain.level && sad.pitchHz < plain.pitchHz);
   });
 

@@ -95,12 +95,12 @@ describe("antiphon serve with remote models", () => {
       const reply = await client.post("/v1/tts", { text: TEXT, model: "kokoro" });
       assert.equal(reply.status, 502);
     }
-    const told = () => server.stderr().match(/"kind":"failing","checkpoint":"kokoro"/g)?.length ?? 0;
+    const reports = () => server.stderr().match(/"kind":"failing","checkpoint":"kokoro"/g)?.length ?? 0;
     await until(
       "the log to tell",
-      () => told() > 0 && server.stderr().split('"route":"/v1/tts"').length === 3,
+      () => reports() > 0 && server.stderr().split('"route":"/v1/tts"').length === 3,
     );
-    assert.equal(told(), 1);
+    assert.equal(reports(), 1);
     for (const secret of [KEY, tones.key, TEXT]) assert.ok(!server.stderr().includes(secret));
   });
 

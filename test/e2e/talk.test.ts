@@ -52,11 +52,11 @@ async function soundPrograms(): Promise<string> {
   return folder;
 }
 
-function watched(child: ChildProcess): { printed(): string; told(): string; ended: Promise<Finished> } {
+function watched(child: ChildProcess): { printed(): string; messages(): string; ended: Promise<Finished> } {
   let [out, err] = ["", ""];
   child.stdout?.on("data", (chunk) => (out += chunk));
   child.stderr?.on("data", (chunk) => (err += chunk));
-  return { printed: () => out, told: () => err, ended: finished(child) };
+  return { printed: () => out, messages: () => err, ended: finished(child) };
 }
 
 describe("antiphon talk", () => {
@@ -69,13 +69,13 @@ describe("antiphon talk", () => {
     try {
       const env = { PATH, ANTIPHON_KEY: server.key };
       const child = launchAntiphon(["talk", "--url", server.url], { env });
-      const { printed, told, ended } = watched(child);
+      const { printed, messages, ended } = watched(child);
       await until("the answer", () => printed().includes("Antiphon: It is on the fire.\n"), {
         deadlineMs: 60_000,
       });
       assert.match(printed(), /^You: Is the kettle on\?\nAntiphon: It is on the fire\.\n/);
-      assert.match(told(), /^Speak, or type a line\. Wear headphones/);
-      assert.ok(!told().includes(server.key));
+      assert.match(messages(), /^Speak, or type a line\. Wear headphones/);
+      assert.ok(!messages().includes(server.key));
       assert.ok(
         readFileSync(join(PATH, "played.pcm")).length >= 48_000 * 0.06 * "It is on the fire.".length - 4_000,
       );
@@ -92,8 +92,8 @@ describe("antiphon talk", () => {
     const dataDir = join(temporaryFolder(), "data");
     const env = { PATH, ...WITHOUT_MODELS };
     const child = launchAntiphon(["talk", "--data-dir", dataDir], { env });
-    const { told, ended } = watched(child);
-    await until("the turn to be answered for", () => told().includes("the turn was not heard"), {
+    const { messages, ended } = watched(child);
+    await until("the turn to be answered for", () => messages().includes("the turn was not heard"), {
       deadlineMs: 60_000,
     });
     child.kill("SIGINT");
@@ -115,10 +115,10 @@ describe("antiphon talk", () => {
     const keyless = await antiphon(["talk", "--url", "http://127.0.0.1:9"], { env: { PATH } });
     assert.equal(keyless.code, 2);
     assert.match(keyless.stderr, /ANTIPHON_KEY/);
-    const nobody = await antiphon(["talk", "--url", "http://127.0.0.1:9"], {
+    const unreachable = await antiphon(["talk", "--url", "http://127.0.0.1:9"], {
       env: { PATH, ANTIPHON_KEY: "ant_x" },
     });
-    assert.equal(nobody.code, 1);
-    assert.match(nobody.stderr, /^The server cannot be reached\.\n$/);
+    assert.equal(unreachable.code, 1);
+    assert.match(unreachable.stderr, /^The server cannot be reached\.\n$/);
   });
 });

@@ -13,8 +13,8 @@ export class OTLPTraceExporter {
   export(spans, done) {
     for (const span of spans) {
       const service = span.resource.attributes["service.name"];
-      const told = { name: span.name, service, parent: span.parentSpanContext, ...span.spanContext() };
-      appendFileSync(process.env.TRACES, JSON.stringify(told) + "\\n");
+      const spans = { name: span.name, service, parent: span.parentSpanContext, ...span.spanContext() };
+      appendFileSync(process.env.TRACES, JSON.stringify(spans) + "\\n");
     }
     done({ code: 0 });
   }
@@ -22,7 +22,7 @@ export class OTLPTraceExporter {
 }
 `;
 
-interface Told {
+interface Span {
   readonly name: string;
   readonly service: string;
   readonly traceId: string;
@@ -57,14 +57,14 @@ it("the tracing example of docs/operating.md exports every request", async () =>
   });
   assert.equal(reply.status, 200, await reply.text());
   assert.equal((await server.stop()).code, 0, server.stderr());
-  const told: Told[] = readFileSync(traces, "utf8")
+  const spans: Span[] = readFileSync(traces, "utf8")
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  assert.deepEqual(told.map(({ name }) => name).sort(), ["POST /v1/tts", "first audio", "queue"]);
-  const request = told.find(({ name }) => name === "POST /v1/tts");
+  assert.deepEqual(spans.map(({ name }) => name).sort(), ["POST /v1/tts", "first audio", "queue"]);
+  const request = spans.find(({ name }) => name === "POST /v1/tts");
   assert.equal(request?.parent?.spanId, "b7ad6b7169203331");
-  for (const { name, service, ...span } of told) {
+  for (const { name, service, ...span } of spans) {
     assert.deepEqual([service, span.traceId], ["antiphon", traceId]);
     if (name !== "POST /v1/tts") assert.equal(span.parent?.spanId, request?.spanId);
   }

@@ -72,10 +72,10 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
 
   it("is waited for while its operator restarts it", async () => {
     const url = await server.url();
-    const told: string[] = [];
+    const messages: string[] = [];
     const watch = {
-      onFailure: (message: string) => told.push(message),
-      onRecovery: (message: string) => told.push(message),
+      onFailure: (message: string) => messages.push(message),
+      onRecovery: (message: string) => messages.push(message),
     };
     await loaded(
       [url, url],
@@ -88,9 +88,12 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
       },
       watch,
     );
-    assert.match(told[0] ?? "", /^The database test\d+ on 127\.0\.0\.1:\d+ cannot be reached \(.*\): see/);
-    assert.match(told.at(-1) ?? "", /^the database test\d+ on 127\.0\.0\.1:\d+ answers again$/);
-    assert.equal(told.length, 4, "each server says each once");
+    assert.match(
+      messages[0] ?? "",
+      /^The database test\d+ on 127\.0\.0\.1:\d+ cannot be reached \(.*\): see/,
+    );
+    assert.match(messages.at(-1) ?? "", /^the database test\d+ on 127\.0\.0\.1:\d+ answers again$/);
+    assert.equal(messages.length, 4, "each server says each once");
   });
 
   it("recovers from a hang: keys are refused in time, usage waits", async () => {
@@ -281,7 +284,7 @@ describe("a PostgreSQL database under load by two servers", needsPostgres(), asy
         while (!isOver) most = Math.max(most, await sessionsIn(url));
         await commit;
         assert.ok(most <= 2, `${most} at once, of many tries`);
-        await until("nobody to wait", async () => (await sessionsIn(url)) === 0);
+        await until("all sessions to be idle", async () => (await sessionsIn(url)) === 0);
       } finally {
         await holder.end();
       }

@@ -17,8 +17,8 @@ const hangs: Answer = () => new Promise(() => {});
 
 async function guarded(first: Answer, options: Partial<GuardOptions> = {}) {
   const clock = stillClock();
-  const told: string[] = [];
-  const world = { asked: 0, answer: first, clock, told };
+  const messages: string[] = [];
+  const world = { asked: 0, answer: first, clock, messages };
   const ask = () => {
     world.asked += 1;
     return world.answer();
@@ -28,13 +28,13 @@ async function guarded(first: Answer, options: Partial<GuardOptions> = {}) {
     connected: async () => {},
     take: ask,
     peek: ask,
-    close: () => told.push("closed"),
+    close: () => messages.push("closed"),
   };
   const buckets = await GuardedBuckets.open(shared, {
     timeoutMs: 5,
-    onFailure: (message) => told.push(message),
-    onRecovery: () => told.push("well"),
-    onTakeAlone: () => told.push("alone"),
+    onFailure: (message) => messages.push(message),
+    onRecovery: () => messages.push("well"),
+    onTakeAlone: () => messages.push("alone"),
     nowMs: clock.read,
     ...options,
   });
@@ -43,7 +43,7 @@ async function guarded(first: Answer, options: Partial<GuardOptions> = {}) {
 
 describe("guarded buckets", () => {
   it("return what the shared buckets return", async () => {
-    const { buckets, told } = await guarded(says(2));
+    const { buckets, messages } = await guarded(says(2));
     assert.deepEqual(await buckets.take("key_a", TERMS), {
       limit: 60,
       burst: 3,
@@ -52,7 +52,7 @@ describe("guarded buckets", () => {
       resetS: 1,
       retryAfterMs: 0,
     });
-    assert.deepEqual(told, []);
+    assert.deepEqual(messages, []);
   });
 
   it("continue from the last known state when the shared buckets fail", async () => {
@@ -65,7 +65,7 @@ describe("guarded buckets", () => {
     assert.deepEqual([refused.allowed, refused.retryAfterMs], [false, 1_000]);
     world.clock.nowMs += 1_000;
     assert.equal((await world.buckets.take("key_a", TERMS)).allowed, true);
-    assert.equal((await world.buckets.take("key_new", TERMS)).remaining, 2, "one never heard of is full");
+    assert.equal((await world.buckets.take("key_new", TERMS)).remaining, 2, "an unknown key is full");
     world.answer = says(2);
     world.clock.nowMs += 1_000;
     assert.equal((await world.buckets.take("key_a", TERMS)).remaining, 2, "and what is shared counts again");
@@ -87,7 +87,7 @@ describe("guarded buckets", () => {
 
   it("pause for a second after three failures, then probe one at a time", async () => {
     const world = await guarded(fails);
-    const { buckets, clock, told } = world;
+    const { buckets, clock, messages } = world;
     const take = (count: number) =>
       Promise.all(Array.from({ length: count }, () => buckets.take("key_a", TERMS)));
     for (let i = 0; i < 5; i++) await take(1);
@@ -107,10 +107,10 @@ describe("guarded buckets", () => {
     await take(5);
     assert.equal(world.asked, 10, "all ask again");
     assert.deepEqual(
-      told.filter((each) => each !== "alone"),
+      messages.filter((each) => each !== "alone"),
       ["It is away.", "well"],
     );
-    assert.equal(told.filter((each) => each === "alone").length, 3 + 2 + 5 + 5 + 5);
+    assert.equal(messages.filter((each) => each === "alone").length, 3 + 2 + 5 + 5 + 5);
   });
 
   it("do not take an occasional failure for an outage", async () => {
@@ -120,7 +120,7 @@ describe("guarded buckets", () => {
       await world.buckets.take("key_a", TERMS);
     }
     assert.equal(world.asked, 9);
-    assert.deepEqual(new Set(world.told), new Set(["alone"]));
+    assert.deepEqual(new Set(world.messages), new Set(["alone"]));
   });
 
   it("resume takes only after a successful take, not a peek", async () => {
@@ -132,19 +132,19 @@ describe("guarded buckets", () => {
       world.answer = fails;
       await (i === 1 ? buckets.peek("key_a", TERMS) : buckets.take("key_a", TERMS));
     }
-    assert.deepEqual(world.told, ["alone", "It is away.", "alone"]);
+    assert.deepEqual(world.messages, ["alone", "It is away.", "alone"]);
     world.answer = says(1);
     clock.nowMs += 1_000;
     await buckets.peek("key_a", TERMS);
     assert.equal(world.asked, 6, "nor is it asked for one meanwhile");
     await buckets.take("key_a", TERMS);
-    assert.equal(world.told.at(-1), "well");
+    assert.equal(world.messages.at(-1), "well");
   });
 
   it("name the place and the wait if no answer came in time", async () => {
-    const { buckets, told } = await guarded(hangs);
+    const { buckets, messages } = await guarded(hangs);
     for (let i = 0; i < 3; i++) await buckets.take("key_a", TERMS);
-    assert.match(`${told.at(-2)}`, /10\.0\.0\.7:6379.*5 ms/);
+    assert.match(`${messages.at(-2)}`, /10\.0\.0\.7:6379.*5 ms/);
   });
 
   it("use an answer that came in time but was read late", async () => {
@@ -161,24 +161,24 @@ describe("guarded buckets", () => {
     const taking = world.buckets.take("key_a", TERMS);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     assert.equal((await taking).remaining, 1);
-    assert.deepEqual(world.told, []);
+    assert.deepEqual(world.messages, []);
     channel.port1.close();
   });
 
   it("start if the shared ones are unreachable, and report it", async () => {
-    const told: string[] = [];
+    const messages: string[] = [];
     const away = () => Promise.reject(new BucketsError("It is away."));
     const buckets = await GuardedBuckets.open(
       { place: "nowhere", connected: away, take: () => assert.fail("asked"), peek: away, close() {} },
-      { timeoutMs: 5, onFailure: (message) => told.push(message), nowMs: () => 0 },
+      { timeoutMs: 5, onFailure: (message) => messages.push(message), nowMs: () => 0 },
     );
     assert.equal((await buckets.take("key_a", TERMS)).remaining, 2);
-    assert.deepEqual(told, ["It is away."]);
+    assert.deepEqual(messages, ["It is away."]);
   });
 
   it("close the shared ones", async () => {
-    const { buckets, told } = await guarded(says(1));
+    const { buckets, messages } = await guarded(says(1));
     buckets.close();
-    assert.deepEqual(told, ["closed"]);
+    assert.deepEqual(messages, ["closed"]);
   });
 });

@@ -29,12 +29,12 @@ async function serverOf(options: ValkeyServerOptions = {}) {
 }
 
 async function bucketsAt(url: string, timeoutMs = 10_000) {
-  const told: string[] = [];
+  const messages: string[] = [];
   let alone = 0;
   const settings = { kind: "valkey", prefix: "antiphon", timeoutMs } as const;
   const buckets: Buckets = await openBuckets(settings, url, {
-    onFailure: (message) => told.push(message),
-    onRecovery: () => told.push("well"),
+    onFailure: (message) => messages.push(message),
+    onRecovery: () => messages.push("well"),
     onTakeAlone: () => {
       alone += 1;
     },
@@ -48,7 +48,7 @@ async function bucketsAt(url: string, timeoutMs = 10_000) {
     });
   return {
     buckets,
-    told,
+    messages,
     alone: () => alone,
     take: async () => (await buckets.take("key_a", TERMS)).remaining,
     untilShared: () => takesUntil("shared buckets", true),
@@ -65,15 +65,15 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     await server.signal("SIGKILL");
     assert.equal(await world.take(), 97, "it goes on from what it knows");
     await world.untilAlone();
-    await until("its failure to be told", async () => {
+    await until("its failure to be messages", async () => {
       await world.take();
-      return world.told.length === 1;
+      return world.messages.length === 1;
     });
-    assert.match(`${world.told[0]}`, new RegExp(`127\\.0\\.0\\.1:${server.port} cannot be reached`));
+    assert.match(`${world.messages[0]}`, new RegExp(`127\\.0\\.0\\.1:${server.port} cannot be reached`));
     await serverOf({ port: server.port });
     await world.untilShared();
     assert.equal(await world.take(), 99);
-    assert.equal(world.told.at(-1), "well");
+    assert.equal(world.messages.at(-1), "well");
   });
 
   it("answer alone while it hangs, and are shared again", async () => {
@@ -84,7 +84,7 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     await server.signal("SIGSTOP");
     for (let i = 0; i < 50; i++) await world.take();
     assert.equal(world.alone() - before, 50);
-    assert.match(`${world.told[0]}`, /no answer within 100 ms/);
+    assert.match(`${world.messages[0]}`, /no answer within 100 ms/);
     await server.signal("SIGCONT");
     await world.untilShared();
     // The server may have run the three takes that were sent while it hung.
@@ -110,11 +110,11 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
   it("start without it, and find it later", async () => {
     const port = await freePort();
     const world = await bucketsAt(`redis://127.0.0.1:${port}`);
-    assert.match(`${world.told}`, /ECONNREFUSED/);
+    assert.match(`${world.messages}`, /ECONNREFUSED/);
     assert.equal(await world.take(), 99);
     await serverOf({ port });
     await world.untilShared();
-    assert.equal(world.told.at(-1), "well");
+    assert.equal(world.messages.at(-1), "well");
   });
 
   it("report a wrong or missing password, without it", async () => {
@@ -124,12 +124,15 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     for (const user of [":wrong-hunter3@", "ann:wrong-hunter3@", ""]) {
       const world = await bucketsAt(`redis://${user}127.0.0.1:${server.port}`);
       assert.equal(await world.take(), 99);
-      assert.match(`${world.told}`, /refuse the user or the password.*correct them in ANTIPHON_BUCKETS_URL/);
-      assert.doesNotMatch(`${world.told}`, /hunter/);
+      assert.match(
+        `${world.messages}`,
+        /refuse the user or the password.*correct them in ANTIPHON_BUCKETS_URL/,
+      );
+      assert.doesNotMatch(`${world.messages}`, /hunter/);
     }
     const world = await bucketsAt(`redis://:${right}@127.0.0.1:${server.port}`);
     await world.take();
-    assert.deepEqual([world.told, world.alone()], [[], 0]);
+    assert.deepEqual([world.messages, world.alone()], [[], 0]);
   });
 
   it("report the permissions that a user lacks", async () => {
@@ -140,7 +143,7 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     const world = await bucketsAt(`redis://ann:pw@127.0.0.1:${server.port}`);
     for (let i = 0; i < 3; i++) await world.take();
     assert.match(
-      `${world.told}`,
+      `${world.messages}`,
       /do not let their user in .*allow it EVAL, EVALSHA, TIME, GET, SET and INFO/,
     );
     await server.admin.call("ACL", "SETUSER", "ann", ...rest.split(" "));
@@ -158,8 +161,8 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     );
     const world = await bucketsAt(`redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`);
     for (let i = 0; i < 5; i++) await world.take();
-    assert.match(`${world.told}`, /what is .*AUTH|auth/i);
-    assert.doesNotMatch(`${world.told}`, /hunter/);
+    assert.match(`${world.messages}`, /what is .*AUTH|auth/i);
+    assert.doesNotMatch(`${world.messages}`, /hunter/);
   });
 
   it("may be evicted one by one", async () => {
@@ -187,7 +190,7 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     await server.admin.config("SET", "maxmemory-policy", "noeviction");
     await server.admin.config("SET", "maxmemory", "1");
     for (let i = 0; i < 3; i++) assert.equal(await world.take(), 98 - i);
-    assert.match(`${world.told}`, /have no memory left .*allkeys-lru/);
+    assert.match(`${world.messages}`, /have no memory left .*allkeys-lru/);
     await server.admin.config("SET", "maxmemory", "0");
     await world.untilShared();
     assert.equal(await world.take(), 98, "what was taken alone is not made up for");
@@ -199,11 +202,11 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
     await world.take();
     const [before = ""] = await clientIds(server.admin);
     await server.admin.replicaof("127.0.0.1", "1");
-    await until("its failure to be told", async () => {
+    await until("its failure to be messages", async () => {
       await world.take();
-      return world.told.length > 0;
+      return world.messages.length > 0;
     });
-    assert.match(`${world.told}`, /are a replica's .*name the primary/);
+    assert.match(`${world.messages}`, /are a replica's .*name the primary/);
     await server.admin.replicaof("NO", "ONE");
     await world.untilShared();
     assert.ok(!(await clientIds(server.admin)).includes(before), "by another connection");
@@ -212,16 +215,16 @@ describe("buckets with a failing Valkey server", needsValkey(), () => {
   it("report a server that is not Valkey", async () => {
     const web = await bucketsAt(`redis://127.0.0.1:${await listening(createHttpServer())}`);
     assert.equal(await web.take(), 99);
-    assert.match(`${web.told}`, /no Valkey server's .*correct ANTIPHON_BUCKETS_URL/);
+    assert.match(`${web.messages}`, /no Valkey server's .*correct ANTIPHON_BUCKETS_URL/);
     const silent = createServer((socket) => socket.resume());
     const mute = await bucketsAt(`redis://127.0.0.1:${await listening(silent)}`, 100);
     assert.equal(await mute.take(), 99);
-    assert.match(`${mute.told}`, /cannot be reached/);
+    assert.match(`${mute.messages}`, /cannot be reached/);
     const gone = await bucketsAt(
       `redis://127.0.0.1:${await listening(createServer((socket) => socket.destroy()))}`,
     );
     assert.equal(await gone.take(), 99);
-    assert.match(`${gone.told}`, /cannot be reached/);
+    assert.match(`${gone.messages}`, /cannot be reached/);
   });
 
   it("reconnect at least four times a second", () => {

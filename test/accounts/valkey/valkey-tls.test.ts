@@ -18,7 +18,7 @@ async function takenOnce(url: string, env: NodeJS.ProcessEnv = {}) {
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, url], {
     env: { PATH: process.env.PATH, ...env },
   });
-  return JSON.parse(stdout) as { readonly remaining: number; readonly told: readonly string[] };
+  return JSON.parse(stdout) as { readonly remaining: number; readonly messages: readonly string[] };
 }
 
 describe("buckets on a Valkey server with TLS", needsValkeyAndOpenssl(), () => {
@@ -33,19 +33,19 @@ describe("buckets on a Valkey server with TLS", needsValkeyAndOpenssl(), () => {
 
   it("are shared if its certificate is trusted, by address or by name", async () => {
     const trusting = { NODE_EXTRA_CA_CERTS: tls.certificate };
-    assert.deepEqual(await takenOnce(server.url, trusting), { remaining: 9, told: [] });
+    assert.deepEqual(await takenOnce(server.url, trusting), { remaining: 9, messages: [] });
     const byName = server.url.replace("127.0.0.1", "localhost").replace("redis", "valkey");
-    assert.deepEqual(await takenOnce(byName, trusting), { remaining: 8, told: [] });
+    assert.deepEqual(await takenOnce(byName, trusting), { remaining: 8, messages: [] });
   });
 
   it("are refused otherwise, with the remedy", async () => {
-    const { remaining, told } = await takenOnce(server.url);
+    const { remaining, messages } = await takenOnce(server.url);
     assert.equal(remaining, 9);
-    assert.match(`${told}`, /certificate that is not trusted .*NODE_EXTRA_CA_CERTS.*alone/);
+    assert.match(`${messages}`, /certificate that is not trusted .*NODE_EXTRA_CA_CERTS.*alone/);
   });
 
-  it("are nobody's without TLS", async () => {
-    const { told } = await takenOnce(server.url.replace("rediss", "redis"));
-    assert.match(`${told}`, /127\.0\.0\.1.*alone/);
+  it("are not shared without TLS", async () => {
+    const { messages } = await takenOnce(server.url.replace("rediss", "redis"));
+    assert.match(`${messages}`, /127\.0\.0\.1.*alone/);
   });
 });

@@ -11,14 +11,14 @@ import { PATIENCE, valkeyWorld } from "../buckets-worlds.ts";
 import { NO_VALKEY, needsValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 let server: ValkeyServer;
-let told: Redis;
+let client: Redis;
 before(async () => {
   if (NO_VALKEY !== null) return;
   server = await startValkey();
-  told = new Redis(server.url);
+  client = new Redis(server.url);
 });
 after(async () => {
-  told?.disconnect();
+  client?.disconnect();
   await server?.stop();
 });
 
@@ -68,15 +68,15 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     const buckets = await opened("kept");
     const limits = { rpm: 1, burst: 1 };
     assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: PARTS_A_TOKEN });
-    assert.deepEqual(await told.keys("kept*"), []);
+    assert.deepEqual(await client.keys("kept*"), []);
     assert.deepEqual(await buckets.take("key_a", limits), { allowed: true, parts: 0 });
-    assert.deepEqual(await told.keys("kept*"), ["kept:b:{key_a}"]);
-    const entry = await told.get("kept:b:{key_a}");
+    assert.deepEqual(await client.keys("kept*"), ["kept:b:{key_a}"]);
+    const entry = await client.get("kept:b:{key_a}");
     assert.match(`${entry}`, /^0 \d{13}$/);
     const { allowed, parts } = await buckets.take("key_a", limits);
     assert.equal(allowed, false);
     assert.ok(parts < PARTS_A_TOKEN);
-    assert.equal(await told.get("kept:b:{key_a}"), entry);
+    assert.equal(await client.get("kept:b:{key_a}"), entry);
   });
 
   it("delete a bucket that is full again", async () => {
@@ -85,12 +85,12 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     await buckets.take("key_a", limits);
     await buckets.take("key_a", limits);
     const [entry, fullAtMs] = await Promise.all([
-      told.get("gone:b:{key_a}"),
-      told.pexpiretime("gone:b:{key_a}"),
+      client.get("gone:b:{key_a}"),
+      client.pexpiretime("gone:b:{key_a}"),
     ]);
     const [parts = Number.NaN, atMs = Number.NaN] = `${entry}`.split(" ").map(Number);
     assert.equal(fullAtMs, atMs + Math.ceil((2 * PARTS_A_TOKEN - parts) / limits.rpm));
-    await until("the bucket to be forgotten", async () => (await told.exists("gone:b:{key_a}")) === 0);
+    await until("the bucket to be forgotten", async () => (await client.exists("gone:b:{key_a}")) === 0);
     assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: 2 * PARTS_A_TOKEN });
   });
 
@@ -103,7 +103,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     ]);
     await ahead.take("key_a", limits);
     assert.deepEqual(await behind.take("key_a", limits), { allowed: true, parts: 0 });
-    assert.equal(await told.pexpiretime("back:b:{key_a}"), (nowS + 502) * 1_000);
+    assert.equal(await client.pexpiretime("back:b:{key_a}"), (nowS + 502) * 1_000);
     assert.deepEqual(await behind.take("key_a", limits), { allowed: false, parts: 0 });
   });
 
@@ -119,7 +119,7 @@ describe("buckets on a Valkey server", needsValkey(), () => {
     const buckets = await opened("flushed");
     const limits = { rpm: 1, burst: 3 };
     await buckets.take("key_a", limits);
-    await told.script("FLUSH");
+    await client.script("FLUSH");
     const parts = await Promise.all([1, 2, 3].map(() => buckets.take("key_a", limits)));
     assert.deepEqual(
       parts.map(({ allowed }) => allowed),
@@ -129,8 +129,8 @@ describe("buckets on a Valkey server", needsValkey(), () => {
 
   it("are refused if their name holds another type", async () => {
     const buckets = await opened("other");
-    await told.set("other:b:{key_text}", "a text");
-    await told.rpush("other:b:{key_list}", "a list");
+    await client.set("other:b:{key_text}", "a text");
+    await client.rpush("other:b:{key_list}", "a list");
     for (const name of ["key_text", "key_list"])
       await assert.rejects(buckets.take(name, { rpm: 1, burst: 1 }), BucketsError);
   });

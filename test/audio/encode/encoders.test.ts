@@ -158,8 +158,11 @@ for (const encoding of [...ENCODINGS, ...PCM_RATES.map((rateHz): Encoding => `pc
       const bytes = Buffer.concat([encoder.head(), ...pushed(encoder, pcm, framesIn(pcm))]);
       encoder.free();
       const { samples, rateHz } = await decode(encoding, bytes, false);
-      const heard = ((samples.length - promised.lead) * 24_000) / rateHz;
-      assert.ok(heard >= pcm.length - promised.lag, `${pcm.length - heard} samples are held back`);
+      const decodedSamples = ((samples.length - promised.lead) * 24_000) / rateHz;
+      assert.ok(
+        decodedSamples >= pcm.length - promised.lag,
+        `${pcm.length - decodedSamples} samples are held back`,
+      );
     });
 
     test("is independent of other encoders", async () => {

@@ -21,7 +21,7 @@ describe("the measurement of Kokoro's voices", () => {
   });
 
   for (const [why, isIdle, bytes] of [
-    ["somebody is spoken to", false, 2 ** 40],
+    ["a client is being served", false, 2 ** 40],
     ["memory is short", true, 2 ** 20],
   ] as const) {
     test(`waits while ${why}, and ends on request`, async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { EMBEDDED_VOICES } from "../../src/models/public-models.ts";
-import { voiceWav } from "../api/http/voice-form.ts";
+import { voiceWav } from "../api/http/forms.ts";
 import { publishedFolder } from "../engines/kokoro/tiny-kokoro.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 

@@ -12,7 +12,6 @@ import {
   toBase64,
 } from "../../src/client/antiphon.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
-import { WAV } from "../api/http/transcription-form.ts";
 import fc from "../properties.ts";
 import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
 import { until } from "../waiting.ts";

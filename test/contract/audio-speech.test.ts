@@ -6,13 +6,13 @@ import fc from "../properties.ts";
 const NAMES = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
 const DATES = ["", "-1106", "-2024", "-2025-03-20", "-2025-12-15"];
 
-describe("the model that a client of OpenAI's names", () => {
-  it("is the default one for OpenAI's names, with a date or without", () => {
+describe("resolveModelName", () => {
+  it("returns null for OpenAI's names, dated or not", () => {
     for (const name of NAMES)
       for (const date of DATES) assert.equal(resolveModelName(name + date), null, name + date);
   });
 
-  it("is taken at its word with any other head or tail, and not for the default one", () => {
+  it("returns any other name unchanged", () => {
     const tails = [
       "-foo",
       "-",
@@ -50,7 +50,7 @@ describe("the model that a client of OpenAI's names", () => {
       assert.equal(resolveModelName(name), name, JSON.stringify(name));
   });
 
-  it("is never another than was named, whatever the name", () => {
+  it("returns null for exactly these names among random ones", () => {
     const piece = fc.constantFrom(
       ...NAMES,
       "-",

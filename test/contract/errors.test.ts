@@ -6,12 +6,12 @@ import { anyText } from "./any-text.ts";
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-test("a word is quoted as it is, whichever script it is in", () => {
+test("quoted() keeps words of every script", () => {
   for (const word of ["", "svc-beta", "père", "おはよう", "🙂", "a b"])
     assert.equal(quoted(word), `"${word}"`);
 });
 
-test("what cannot be seen in a word, or would change how a message is seen, is escaped", () => {
+test("quoted() escapes invisible and bidirectional characters", () => {
   for (const [word, shown] of [
     ['"', '"\\""'],
     ["a\r\nb\u0000", '"a\\r\\nb\\u0000"'],
@@ -25,7 +25,7 @@ test("what cannot be seen in a word, or would change how a message is seen, is e
   }
 });
 
-test("whatever a word is, it is quoted on one visible line, and reads back to its own beginning", () => {
+test("quoted() fits one visible line and parses back to the word's beginning", () => {
   fc.assert(
     fc.property(anyText(200), (word) => {
       const shown = quoted(word);
@@ -37,13 +37,13 @@ test("whatever a word is, it is quoted on one visible line, and reads back to it
   );
 });
 
-test("a long word is cut between characters, not within one", () => {
+test("quoted() cuts a long word between characters", () => {
   assert.equal(quoted("x".repeat(60_000)), `"${"x".repeat(64)}…"`);
   assert.equal(quoted(`${"x".repeat(63)}🙂🙂`), `"${"x".repeat(63)}…"`);
   assert.equal(quoted("🙂".repeat(33)), `"${"🙂".repeat(32)}…"`);
 });
 
-test("a field's name needs no quotes where it could be any field's", () => {
+test("fieldLabel() quotes only unusual names", () => {
   for (const name of ["model", "include[]", "known_speaker_names[]", "a.b-c_1"])
     assert.equal(fieldLabel(name), name);
   for (const name of ["", "1", "a b", "a\n", "file is fine. x", "x".repeat(65), "mode\u202el"])

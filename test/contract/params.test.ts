@@ -11,8 +11,8 @@ interface KnobSchema {
 
 const schemas = Object.entries(GenParams.properties as Record<string, KnobSchema>);
 
-describe("the generation knobs", () => {
-  it("are those of the specification, with its defaults and ranges", () => {
+describe("The generation parameters", () => {
+  it("have the specification's defaults and ranges", () => {
     const table = schemas.map(([name, { default: fallback, minimum, maximum }]) => [
       name,
       fallback,
@@ -30,7 +30,7 @@ describe("the generation knobs", () => {
     ]);
   });
 
-  it("have the same defaults in the schema, in a request without params and in what /v1/info serves", () => {
+  it("have the same defaults in the schema, in requests and in /v1/info", () => {
     const fromSchema = Object.fromEntries(schemas.map(([name, schema]) => [name, schema.default]));
     assert.deepEqual(fromSchema, DEFAULT_PARAMS);
     assert.deepEqual(resolveParams(undefined), DEFAULT_PARAMS);
@@ -42,7 +42,7 @@ describe("the generation knobs", () => {
     assert.doesNotThrow(() => parseTtsRequest({ text: "Hi.", params: DEFAULT_PARAMS }));
   });
 
-  it("tell which models they do nothing with, and why", () => {
+  it("report the models that ignore them, and why", () => {
     const unused = { a: { topK: "It has no list.", maxFrames: "It ends by itself." }, b: {} };
     const told = paramKnobs(unused).flatMap(({ name, unused_by }) =>
       Object.entries(unused_by).map(([model, why]) => [name, model, why]),
@@ -57,12 +57,12 @@ describe("the generation knobs", () => {
     );
   });
 
-  it("are resolved one by one, a null staying a null", () => {
+  it("are resolved one by one, and null stays null", () => {
     const given = { temperature: 0, acoustic_temperature: null, top_k: 5 };
     assert.deepEqual(resolveParams(given), { ...DEFAULT_PARAMS, ...given });
   });
 
-  it("are taken at the ends of the ranges that /v1/info tells, and refused a step beyond", () => {
+  it("accept the bounds that /v1/info reports, and nothing beyond", () => {
     const takes = (name: string, value: unknown) => {
       try {
         parseTtsRequest({ text: "Hi.", params: { [name]: value } });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { readJsonBody } from "../../src/contract/json/read-json.ts";
-import { MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
+import { countChars, MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
 import { TtsRequest } from "../../src/contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../../src/contract/validate.ts";
 import fc from "../properties.ts";
@@ -120,7 +120,7 @@ function isConverse(body: Record<string, unknown>): boolean {
   return isListOfTurns && isNullableString(model) && isParams(params);
 }
 
-it("takes no number that is too great to be one", () => {
+it("rejects a number that overflows", () => {
   for (const field of ["top_k", "temperature", "max_new_tokens"]) {
     const body: unknown = JSON.parse(`{"text":"Hi.","params":{"${field}":1e999}}`);
     assert.throws(() => PARSERS.parseTtsRequest(body), {
@@ -132,7 +132,7 @@ it("takes no number that is too great to be one", () => {
 
 for (const [name, parse] of Object.entries(PARSERS)) {
   describe(name, () => {
-    it("takes or refuses anything there is, and throws nothing but a 422", () => {
+    it("accepts or rejects anything, and throws nothing but a 422", () => {
       const anything = fc.anything({
         withBigInt: true,
         withDate: true,
@@ -147,7 +147,7 @@ for (const [name, parse] of Object.entries(PARSERS)) {
       );
     });
 
-    it("takes exactly what the specification's tables allow", () => {
+    it("accepts exactly what the specification's tables allow", () => {
       const isValid = parse === parseTtsRequest ? isTts : isConverse;
       let taken = 0;
       fc.assert(
@@ -183,7 +183,7 @@ for (const [name, parse] of Object.entries(PARSERS)) {
   });
 }
 
-describe("a JSON body", () => {
+describe("A JSON body", () => {
   it("is read or refused with a 422 that quotes none of it, whatever the bytes", () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
@@ -206,5 +206,26 @@ describe("a JSON body", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("The length of a text", () => {
+  it("is counted in code points, lone surrogates included", () => {
+    fc.assert(
+      fc.property(anyText(), (text) => {
+        assert.equal(countChars(text), [...text].length);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("is limited in code points", () => {
+    const characters = ["a", "é", "好", "😀", "\ud800", "\u0301"];
+    for (const character of characters) {
+      const longest = character.repeat(MAX_TEXT_CHARS);
+      assert.equal(countChars(longest), MAX_TEXT_CHARS);
+      assert.equal(parseTtsRequest({ text: longest }).text, longest);
+      assert.throws(() => parseTtsRequest({ text: longest + character }), { status: 422 });
+    }
   });
 });

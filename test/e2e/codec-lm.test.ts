@@ -6,7 +6,7 @@ import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import type { Recogniser } from "../../src/core/recogniser.ts";
-import { type CodecLmServer, startCodecLmServer } from "../api/http/codec-lm-server.ts";
+import { type CodecLmServer, startCodecLmServer } from "../api/http/configured-server.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { CSM, QWEN3_TTS } from "../engines/codec-lm/goldens.ts";
 import { voiceClip } from "../engines/codec-lm/speech/voice-clip.ts";

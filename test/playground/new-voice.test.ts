@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Script } from "../../src/core/script.ts";
-import { startTestServer, type TestServer } from "../api/http/start.ts";
-import { toldTones } from "../api/http/told-tones.ts";
-import { addVoice, voiceWav } from "../api/http/voice-form.ts";
+import { addVoice, voiceWav } from "../api/http/forms.ts";
+import { recordingTones, startTestServer, type TestServer } from "../api/http/start.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognition/scripted-recogniser.ts";
 import { until } from "../waiting.ts";
@@ -15,7 +14,7 @@ const scripts: Script[] = [];
 const recogniser = new ScriptedRecogniser();
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ checkpoints: [toldTones(scripts)], recogniser });
+  server = await startTestServer({ checkpoints: [recordingTones(scripts)], recogniser });
 });
 after(() => server.stop());
 beforeEach(async () => {

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Script } from "../../src/core/script.ts";
 import { memoryStore } from "../accounts/memory-store.ts";
-import { startTestServer, type TestServer } from "../api/http/start.ts";
-import { toldTones } from "../api/http/told-tones.ts";
-import { addVoice, deleteVoice } from "../api/http/voice-form.ts";
+import { addVoice, deleteVoice } from "../api/http/forms.ts";
+import { recordingTones, startTestServer, type TestServer } from "../api/http/start.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
 import { until } from "../waiting.ts";
 import { castOfThree } from "./cast-of-three.ts";
@@ -17,7 +16,7 @@ let plain: TestServer;
 before(async () => {
   const store = memoryStore();
   const start = (mixes: boolean) =>
-    startTestServer({ store, models: castOfThree({ mixes }), checkpoints: [toldTones(scripts)] });
+    startTestServer({ store, models: castOfThree({ mixes }), checkpoints: [recordingTones(scripts)] });
   server = await start(true);
   plain = await start(false);
 });

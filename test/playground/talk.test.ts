@@ -6,9 +6,8 @@ import { encodeWav } from "../../src/client/samples.ts";
 import type { Script } from "../../src/core/script.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { openNeuralDetector } from "../../src/recognition/turn-detection/neural-detector.ts";
-import { startTestServer, type TestServer } from "../api/http/start.ts";
-import { toldTones } from "../api/http/told-tones.ts";
-import { addVoice } from "../api/http/voice-form.ts";
+import { addVoice } from "../api/http/forms.ts";
+import { recordingTones, startTestServer, type TestServer } from "../api/http/start.ts";
 import { fakeMicrophone, NEEDS_CHROMIUM } from "../client/browser.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognition/scripted-recogniser.ts";
@@ -33,7 +32,7 @@ before(async () => {
   writeFileSync(file, encodeWav([said, new Int16Array(PAUSE_SECONDS * 16_000)], 16_000));
   microphone = fakeMicrophone(file);
   server = await startTestServer({
-    checkpoints: [toldTones(scripts)],
+    checkpoints: [recordingTones(scripts)],
     writer: new ScriptedWriter([REPLY]),
     recogniser: new ScriptedRecogniser([segmentOf(SAID, 0)]),
     detector: openNeuralDetector(),

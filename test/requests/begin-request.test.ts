@@ -39,7 +39,7 @@ function entranceWith(tokens: number) {
   return { ends, lines, begin };
 }
 
-test("each request of a long connection takes a token, and is one line and one count", async () => {
+test("each request of a long connection takes a token and ends once", async () => {
   const { ends, lines, begin } = entranceWith(2);
   const held = { released: 0, release: () => void held.released++ };
   for (let i = 0; i < 2; i++) {
@@ -65,7 +65,7 @@ test("each request of a long connection takes a token, and is one line and one c
   assert.equal(held.released, 2);
 });
 
-test("a request whose client goes has left; one that fails tells what its client is to be told", async () => {
+test("a request ends as left when its client leaves, and as failed with a reply otherwise", async () => {
   const { ends, begin } = entranceWith(2);
   assert.equal((await begin()).end(new ClientGoneError("it closed the connection")), null);
   assert.equal((await begin()).end(new Error("secret"))?.status, 500);
@@ -75,7 +75,7 @@ test("a request whose client goes has left; one that fails tells what its client
   );
 });
 
-test("a failed authentication draws from the bucket of its address", async () => {
+test("a failed authentication draws from the address's bucket", async () => {
   let left = 1;
   const tenancy = {
     authenticate: async () => null,

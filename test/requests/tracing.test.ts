@@ -6,9 +6,9 @@ import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { openEndpointRecogniser } from "../../src/recognition/endpoint-recogniser.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
+import { transcribe } from "../api/http/forms.ts";
 import { openRaw, rawRequest } from "../api/http/raw-socket.ts";
-import { startTestServer, type TestServer } from "../api/http/start.ts";
-import { transcribe } from "../api/http/transcription-form.ts";
+import { startForTest, startTestServer, type TestServer } from "../api/http/start.ts";
 import { WyomingClient } from "../api/wyoming/client.ts";
 import { remoteModel } from "../engines/remote/remote-model.ts";
 import { json, refusal, TranscriptionServer } from "../recognition/transcription-server.ts";
@@ -78,8 +78,8 @@ function aClip(): string {
   return changed.toString("base64");
 }
 
-describe("a request that is traced", () => {
-  test("has spans for the hearing, the writing, the queue and the first audio, within the client's own", async () => {
+describe("The trace of a request", () => {
+  test("has spans for recognition, writing, queue and first audio under the client's span", async () => {
     const trace = aTrace();
     const body = {
       conversation: [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }],
@@ -138,7 +138,7 @@ describe("a request that is traced", () => {
     });
   });
 
-  test("goes on to the chat endpoint, and to that of the recogniser, from the spans that ask them", async () => {
+  test("continues in the chat and transcription endpoints", async () => {
     const trace = aTrace();
     const conversation = [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }];
     const headers = { ...trace.headers, tracestate: "some=thing", baggage: "who=knows" };
@@ -153,8 +153,8 @@ describe("a request that is traced", () => {
     }
   });
 
-  test("goes on to another Antiphon that speaks, and is one trace of both", async () => {
-    const front = await startTestServer({
+  test("continues in another Antiphon", async (t) => {
+    const front = await startForTest(t, {
       checkpoints: [
         {
           name: "heart",
@@ -164,28 +164,24 @@ describe("a request that is traced", () => {
         },
       ],
     });
-    try {
-      const trace = aTrace();
-      const reply = await front.post("/v1/tts", { text: SAID }, trace.headers);
-      assert.equal(reply.status, 200, await reply.text());
-      const asks = (span: { name: string }) => span.name === "POST /v1/tts";
-      await until("the span of who was asked", () =>
-        everySpan().some((span) => asks(span) && span.spanContext().traceId === trace.id),
-      );
-      const { all } = await spansOf(trace);
-      const [asked, answering] = ["POST /v1/tts", "POST /v1/converse/stream"].map((name) =>
-        all.find((span) => span.name === name),
-      );
-      const toFirstAudio = all.find(
-        (span) => span.name === "first audio" && span.parentSpanContext?.spanId === idOf(asked!),
-      );
-      assert.equal(answering?.parentSpanContext?.spanId, idOf(toFirstAudio!));
-    } finally {
-      await front.stop();
-    }
+    const trace = aTrace();
+    const reply = await front.post("/v1/tts", { text: SAID }, trace.headers);
+    assert.equal(reply.status, 200, await reply.text());
+    const asks = (span: { name: string }) => span.name === "POST /v1/tts";
+    await until("the span of who was asked", () =>
+      everySpan().some((span) => asks(span) && span.spanContext().traceId === trace.id),
+    );
+    const { all } = await spansOf(trace);
+    const [asked, answering] = ["POST /v1/tts", "POST /v1/converse/stream"].map((name) =>
+      all.find((span) => span.name === name),
+    );
+    const toFirstAudio = all.find(
+      (span) => span.name === "first audio" && span.parentSpanContext?.spanId === idOf(asked!),
+    );
+    assert.equal(answering?.parentSpanContext?.spanId, idOf(toFirstAudio!));
   });
 
-  test("that its client does not want recorded is not, and is passed on as that", async () => {
+  test("is not recorded when the client does not sample it, and says so onwards", async () => {
     const trace = aTrace("00");
     const before = everySpan().length;
     const conversation = [{ text: SAID }, { speaker: "1" }];
@@ -195,7 +191,7 @@ describe("a request that is traced", () => {
     assert.equal(everySpan().length, before);
   });
 
-  test("beside others keeps to its own trace, however they come in between", async () => {
+  test("stays separate from simultaneous traces", async () => {
     const all = Array.from({ length: 12 }, () => aTrace());
     const conversation = [{ text: SAID }, { speaker: "1" }];
     await Promise.all(
@@ -214,7 +210,7 @@ describe("a request that is traced", () => {
     assert.equal(new Set(chat.exchanges.map(({ request }) => request.headers.traceparent)).size, 12);
   });
 
-  test("begins a trace of its own where its client has none", async () => {
+  test("starts anew without a client's trace", async () => {
     const before = new Set(everySpan());
     await (await server.post("/v1/tts", { text: SAID })).text();
     await until("its span", () => everySpan().length === before.size + 3);
@@ -224,7 +220,7 @@ describe("a request that is traced", () => {
     assert.equal(new Set(own.map((span) => span.spanContext().traceId)).size, 1);
   });
 
-  test("to transcribe has spans for the queue and the hearing", async () => {
+  test("of a transcription has spans for the queue and the recognition", async () => {
     const trace = aTrace();
     const reply = await transcribe(server, {}, { headers: { "X-API-Key": server.key, ...trace.headers } });
     assert.equal(reply.status, 200);
@@ -238,7 +234,7 @@ describe("a request that is traced", () => {
     assert.match(`${ears.asked[0]?.request.headers.traceparent}`, new RegExp(idOf(spans.of("hear"))));
   });
 
-  test("by Wyoming's protocol has a span too", async () => {
+  test("of a Wyoming request has a span", async () => {
     const before = new Set(everySpan());
     const client = await WyomingClient.open(server.wyomingUrl!);
     client.send("synthesize", { text: SAID });
@@ -250,25 +246,23 @@ describe("a request that is traced", () => {
   });
 });
 
-describe("what is no request to speak or to hear", () => {
-  test("has no span", async () => {
-    const before = everySpan().length;
-    for (const path of ["/health", "/metrics", "/v1/models", "/v1/usage", "/v1/nowhere"])
-      await (await server.get(path)).text();
-    await (await server.post("/v1/tts", { text: SAID })).text();
-    await until("the span of what is one", () => everySpan().length > before);
-    assert.deepEqual(
-      everySpan()
-        .slice(before)
-        .filter(({ kind }) => kind === SpanKind.SERVER)
-        .map(({ name }) => name),
-      ["POST /v1/tts"],
-    );
-  });
+test("requests that neither speak nor transcribe have no span", async () => {
+  const before = everySpan().length;
+  for (const path of ["/health", "/metrics", "/v1/models", "/v1/usage", "/v1/nowhere"])
+    await (await server.get(path)).text();
+  await (await server.post("/v1/tts", { text: SAID })).text();
+  await until("the span of what is one", () => everySpan().length > before);
+  assert.deepEqual(
+    everySpan()
+      .slice(before)
+      .filter(({ kind }) => kind === SpanKind.SERVER)
+      .map(({ name }) => name),
+    ["POST /v1/tts"],
+  );
 });
 
-describe("a span", () => {
-  test("of what fails says which kind of error it was", async () => {
+describe("A span", () => {
+  test("has the error type of a failure", async () => {
     beforeFrame = () => {
       throw new SpeechFailedError(SAID);
     };
@@ -283,7 +277,7 @@ describe("a span", () => {
     assert.equal(attributes["antiphon.end"], "failed");
   });
 
-  test("of a writer or a recogniser that fails says so", async () => {
+  test("has the error type of a writer or a recogniser", async () => {
     chat.next((exchange) => exchange.refuse(500));
     const written = aTrace();
     const conversation = [{ text: SAID }, { speaker: "1" }];
@@ -298,7 +292,7 @@ describe("a span", () => {
     assert.deepEqual(failuresOf(await spansOf(heard)), failures);
   });
 
-  test("of a refusal tells its type, and is no error of the server's", async () => {
+  test("has the type of a refusal without being an error", async () => {
     const trace = aTrace();
     assert.equal((await server.post("/v1/tts", { text: SAID, model: SAID }, trace.headers)).status, 400);
     const { request, names } = await spansOf(trace);
@@ -311,7 +305,7 @@ describe("a span", () => {
     );
   });
 
-  test("of a client that leaves ends with it, is no error, and tells how far it came", async () => {
+  test("of a client that leaves is no error, and has the audio sent", async () => {
     let frames = 0;
     beforeFrame = () => (frames++ < 3 ? undefined : new Promise<void>(() => {}));
     const trace = aTrace();
@@ -330,33 +324,29 @@ describe("a span", () => {
     assert.equal(attributes["antiphon.audio_seconds"], 0.24);
   });
 
-  test("of a wait in the queue ends with the client too", async () => {
-    const own = await startTestServer({
+  test("of a wait in the queue ends when the client leaves", async (t) => {
+    const own = await startForTest(t, {
       flags: { concurrency: "1", shutdownGraceMs: "50" },
       tone: { beforeFrame: () => new Promise<void>(() => {}) },
     });
-    try {
-      const { socket: first } = await openRaw(own);
-      first.write(rawRequest("/v1/tts", own.key, { text: SAID }));
-      await until("the place to be taken", async () => (await own.begun()) === 1);
-      const trace = aTrace();
-      const { socket } = await openRaw(own);
-      socket.write(rawRequest("/v1/tts", own.key, { text: SAID }, trace.headers));
-      await until("the other to wait", async () => (await own.metric("queue_depth")) === 1);
-      socket.destroy();
-      const spans = await spansOf(trace);
-      await until("the queue's to end", () =>
-        everySpan().some((span) => span.name === "queue" && span.spanContext().traceId === trace.id),
-      );
-      assert.deepEqual(failuresOf(spans), {});
-      first.destroy();
-    } finally {
-      await own.stop();
-    }
+    const { socket: first } = await openRaw(own);
+    first.write(rawRequest("/v1/tts", own.key, { text: SAID }));
+    await until("the place to be taken", async () => (await own.begun()) === 1);
+    const trace = aTrace();
+    const { socket } = await openRaw(own);
+    socket.write(rawRequest("/v1/tts", own.key, { text: SAID }, trace.headers));
+    await until("the other to wait", async () => (await own.metric("queue_depth")) === 1);
+    socket.destroy();
+    const spans = await spansOf(trace);
+    await until("the queue's to end", () =>
+      everySpan().some((span) => span.name === "queue" && span.spanContext().traceId === trace.id),
+    );
+    assert.deepEqual(failuresOf(spans), {});
+    first.destroy();
   });
 });
 
-test("no span so far has anything that was said, heard or written, nor a key, a sound or a client's own words", async () => {
+test("no span has a text, a key, audio or a client's own words", async () => {
   const conversation = [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }];
   const trace = aTrace();
   const body = { conversation, instructions: INSTRUCTIONS, model: SAID };

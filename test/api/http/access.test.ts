@@ -1,159 +1,149 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, beforeEach, describe, it, test } from "node:test";
 import { pino } from "pino";
+import { memoryBuckets } from "../../../src/accounts/buckets.ts";
 import type { HttpDeps } from "../../../src/api/http/http-deps.ts";
 import { openApiDocument } from "../../../src/api/http/openapi/openapi-document.ts";
 import { createMetricsServer } from "../../../src/api/http/server.ts";
+import { DEFAULT_PARAMS } from "../../../src/contract/params.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
-import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
+import { exchange } from "./raw-socket.ts";
+import { startForTest, startTestServer, type TestServer } from "./start.ts";
 import type { Reply } from "./wire.ts";
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({ flags: { anonymousRpm: "60", anonymousBurst: "1000" } });
-});
-after(() => server.stop());
+describe("Access", () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer({ flags: { anonymousRpm: "60", anonymousBurst: "1000" } });
+  });
+  after(() => server.stop());
 
-const KEYED: [string, string][] = [
-  ["POST", "/v1/tts"],
-  ["POST", "/v1/converse"],
-  ["POST", "/v1/converse/stream"],
-  ["GET", "/v1/models"],
-  ["GET", "/v1/info"],
-  ["GET", "/v1/usage"],
-];
+  const KEYED = [
+    "POST /v1/tts",
+    "POST /v1/converse",
+    "POST /v1/converse/stream",
+    "GET /v1/models",
+    "GET /v1/info",
+  ];
 
-const RATE_HEADERS = [
-  "x-ratelimit-limit",
-  "x-ratelimit-remaining",
-  "x-ratelimit-reset",
-  "ratelimit-policy",
-  "ratelimit",
-];
+  const RATE_HEADERS = ["limit", "remaining", "reset"].map((name) => `x-ratelimit-${name}`);
 
-function assertCommonHeaders(response: Reply): void {
-  assert.ok(response.headers.get("x-request-id"));
-  for (const name of RATE_HEADERS) assert.ok(response.headers.get(name) !== null, `${name} is missing`);
-}
-
-async function assertError(response: Reply, status: number, type: string): Promise<string> {
-  assertCommonHeaders(response);
-  const { error } = await response.json();
-  assert.equal(response.status, status, error.message);
-  assert.equal(error.type, type);
-  assert.equal(error.request_id, response.headers.get("x-request-id"));
-  return error.message;
-}
-
-const send = (method: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
-  fetch(server.url + path, { method, headers });
-
-test("every endpoint under /v1 wants a key; /health, /metrics and /openapi.json do not", async () => {
-  for (const [method, path] of KEYED) {
-    await assertError(await send(method, path), 401, "authentication_error");
-    await assertError(await send(method, path, { "X-API-Key": "ant_nonsense" }), 401, "authentication_error");
+  function assertCommonHeaders(response: Reply): void {
+    for (const name of ["x-request-id", ...RATE_HEADERS, "ratelimit-policy", "ratelimit"])
+      assert.ok(response.headers.get(name), `${name} is missing`);
   }
-  for (const path of ["/health", "/metrics", "/openapi.json"]) {
-    const response = await send("GET", path);
-    assert.equal(response.status, 200);
+
+  async function assertError(response: Reply, status: number, type: string): Promise<string> {
     assertCommonHeaders(response);
+    const { error } = await response.json();
+    assert.equal(response.status, status, error.message);
+    assert.equal(error.type, type);
+    assert.equal(error.request_id, response.headers.get("x-request-id"));
+    return error.message;
   }
-});
 
-test("every operation of /openapi.json wants a key where it says so, and only there", async () => {
-  const { security, paths } = openApiDocument() as unknown as Described;
-  for (const [path, operations] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(operations)) {
-      const schemes = operation.security ?? security;
-      // What asks for a key by the settings.
-      if (schemes.some((scheme) => Object.keys(scheme).length === 0)) continue;
-      const { status } = await send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
-      assert.equal(status === 401, schemes.length > 0, `${method} ${path}: ${status}`);
+  const send = (method: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+    fetch(server.url + path, { method, headers });
+  const statusWith = async (headers: Record<string, string>) =>
+    (await send("GET", "/v1/usage", headers)).status;
+
+  test("requires a key for every endpoint under /v1", async () => {
+    for (const [method = "", path = ""] of KEYED.map((each) => each.split(" ")))
+      for (const headers of [{}, { "X-API-Key": "ant_nonsense" }] as Record<string, string>[])
+        await assertError(await send(method, path, headers), 401, "authentication_error");
+    for (const path of ["/health", "/metrics", "/openapi.json"]) {
+      const response = await send("GET", path);
+      assert.equal(response.status, 200);
+      assertCommonHeaders(response);
     }
-  }
-});
+  });
 
-interface Described {
-  readonly security: readonly object[];
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly security?: readonly object[] }>>>
-  >;
-}
-
-test("a key is taken as a bearer token or as X-API-Key, and Authorization decides when both are there", async () => {
-  const good = server.key;
-  const status = async (headers: Record<string, string>) => (await send("GET", "/v1/usage", headers)).status;
-  assert.equal(await status({ Authorization: `Bearer ${good}` }), 200);
-  assert.equal(await status({ Authorization: `bearer ${good}` }), 200);
-  assert.equal(await status({ "X-API-Key": good }), 200);
-  assert.equal(await status({ Authorization: `Bearer ${good}`, "X-API-Key": "ant_bad" }), 200);
-  assert.equal(await status({ Authorization: "Bearer ant_bad", "X-API-Key": good }), 401);
-  assert.equal(await status({ Authorization: `Basic ${good}`, "X-API-Key": good }), 401);
-  assert.equal(await status({ Authorization: good }), 401);
-  assert.equal(await status({ Authorization: "Bearer " }), 401);
-  assert.equal(await status({ "X-API-Key": "" }), 401);
-});
-
-test("a key is taken by the names of Azure, ElevenLabs and Vapi, and of several the first that is not empty decides", async () => {
-  const good = server.key;
-  const status = async (headers: Record<string, string>) => (await send("GET", "/v1/usage", headers)).status;
-  const names = ["X-API-Key", "api-key", "xi-api-key", "X-VAPI-SECRET"];
-  for (const [at, name] of names.entries()) {
-    assert.equal(await status({ [name]: good }), 200, name);
-    assert.equal(await status({ [name]: `${good}x` }), 401, name);
-    assert.equal(await status({ [name]: good, Authorization: "Bearer ant_bad" }), 401, name);
-    for (const later of names.slice(at + 1)) {
-      assert.equal(await status({ [name]: good, [later]: "ant_bad" }), 200, `${name} before ${later}`);
-      assert.equal(await status({ [name]: "ant_bad", [later]: good }), 401, `${name} before ${later}`);
-      assert.equal(await status({ [name]: "", [later]: good }), 200, `${later} where ${name} is empty`);
+  test("requires a key for exactly the operations that /openapi.json marks", async () => {
+    type Operation = { readonly security?: readonly object[] };
+    const { security, paths } = openApiDocument() as unknown as {
+      readonly security: readonly object[];
+      readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+    };
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        const schemes = operation.security ?? security;
+        // An empty scheme means that a setting decides.
+        if (schemes.some((scheme) => Object.keys(scheme).length === 0)) continue;
+        const { status } = await send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
+        assert.equal(status === 401, schemes.length > 0, `${method} ${path}: ${status}`);
+      }
     }
-  }
-});
+  });
 
-test("a mistyped key is told from an unknown one, and neither is repeated", async () => {
-  const typo = server.key.slice(0, -1) + (server.key.endsWith("a") ? "b" : "a");
-  const message = await assertError(
-    await send("GET", "/v1/usage", { "X-API-Key": typo }),
-    401,
-    "authentication_error",
-  );
-  assert.match(message, /mistyped/);
-  assert.ok(!message.includes(typo));
-});
+  test("takes a key as a bearer token or as X-API-Key; Authorization wins", async () => {
+    const good = server.key;
+    const cases: [Record<string, string>, number][] = [
+      [{ Authorization: `Bearer ${good}` }, 200],
+      [{ Authorization: `bearer ${good}` }, 200],
+      [{ "X-API-Key": good }, 200],
+      [{ Authorization: `Bearer ${good}`, "X-API-Key": "ant_bad" }, 200],
+      [{ Authorization: "Bearer ant_bad", "X-API-Key": good }, 401],
+      [{ Authorization: `Basic ${good}`, "X-API-Key": good }, 401],
+      [{ Authorization: good }, 401],
+      [{ Authorization: "Bearer " }, 401],
+      [{ "X-API-Key": "" }, 401],
+    ];
+    for (const [headers, status] of cases)
+      assert.equal(await statusWith(headers), status, JSON.stringify(headers));
+  });
 
-test("an unknown path is a 404 and a wrong method a 405 with Allow, before authentication", async () => {
-  for (const path of ["/", "/v1", "/v1/tts/", "/v2/tts", "/V1/TTS", "/v1/tts/..%2f", "/%zz"]) {
-    if (path === "/") continue;
-    await assertError(await send("GET", path), 404, "not_found");
-  }
-  for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
-    const response = await send(method, "/v1/tts");
-    assert.equal(response.headers.get("allow"), "POST");
-    await assertError(response, 405, "method_not_allowed");
-  }
-  const response = await send("POST", "/v1/models?x=1");
-  assert.equal(response.headers.get("allow"), "GET, HEAD");
-  await assertError(response, 405, "method_not_allowed");
-});
+  test("takes a key in Azure's, ElevenLabs' and Vapi's headers; the first non-empty one wins", async () => {
+    const good = server.key;
+    const names = ["X-API-Key", "api-key", "xi-api-key", "X-VAPI-SECRET"];
+    for (const [at, name] of names.entries()) {
+      assert.equal(await statusWith({ [name]: good }), 200, name);
+      assert.equal(await statusWith({ [name]: `${good}x` }), 401, name);
+      assert.equal(await statusWith({ [name]: good, Authorization: "Bearer ant_bad" }), 401, name);
+      for (const later of names.slice(at + 1)) {
+        assert.equal(await statusWith({ [name]: good, [later]: "ant_bad" }), 200, `${name} before ${later}`);
+        assert.equal(await statusWith({ [name]: "ant_bad", [later]: good }), 401, `${name} before ${later}`);
+        assert.equal(await statusWith({ [name]: "", [later]: good }), 200, `${later} after an empty ${name}`);
+      }
+    }
+  });
 
-test("a client's own request id is kept if it is visible ASCII of at most 128 characters", async () => {
-  const own = await server.get("/health", { "X-Request-ID": "trace-1:2/3" });
-  assert.equal(own.headers.get("x-request-id"), "trace-1:2/3");
-  for (const bad of ["x".repeat(129), "two words", "é"]) {
-    const response = await server.get("/health", { "X-Request-ID": bad });
-    assert.notEqual(response.headers.get("x-request-id"), bad);
-    assert.match(response.headers.get("x-request-id") ?? "", /^req_/);
-  }
-});
+  test("distinguishes a mistyped key from an unknown one and repeats neither", async () => {
+    const typo = server.key.slice(0, -1) + (server.key.endsWith("a") ? "b" : "a");
+    const reply = await send("GET", "/v1/usage", { "X-API-Key": typo });
+    const message = await assertError(reply, 401, "authentication_error");
+    assert.match(message, /mistyped/);
+    assert.ok(!message.includes(typo));
+  });
 
-test("a key's bucket is spent by generation alone, request by request, and refuses with the wait", async () => {
-  const small = await startTestServer({ rpm: 30, burst: 3 });
-  try {
+  test("returns 404 for an unknown path and 405 with Allow for a wrong method, without a key", async () => {
+    for (const path of ["/v1", "/v1/tts/", "/v2/tts", "/V1/TTS", "/v1/tts/..%2f", "/%zz"])
+      await assertError(await send("GET", path), 404, "not_found");
+    for (const [method, path, allowed] of [
+      ...["GET", "PUT", "DELETE", "PATCH", "OPTIONS"].map((each) => [each, "/v1/tts", "POST"] as const),
+      ["POST", "/v1/models?x=1", "GET, HEAD"],
+    ] as const) {
+      const response = await send(method, path);
+      assert.equal(response.headers.get("allow"), allowed);
+      await assertError(response, 405, "method_not_allowed");
+    }
+  });
+
+  test("keeps a request id of up to 128 visible ASCII characters", async () => {
+    const own = await server.get("/health", { "X-Request-ID": "trace-1:2/3" });
+    assert.equal(own.headers.get("x-request-id"), "trace-1:2/3");
+    for (const bad of ["x".repeat(129), "two words", "é"]) {
+      const response = await server.get("/health", { "X-Request-ID": bad });
+      assert.notEqual(response.headers.get("x-request-id"), bad);
+      assert.match(response.headers.get("x-request-id") ?? "", /^req_/);
+    }
+  });
+
+  test("charges a token for each generation request, and for nothing else", async (t) => {
+    const small = await startForTest(t, { rpm: 30, burst: 3 });
     const remaining = (response: Reply) => Number(response.headers.get("x-ratelimit-remaining"));
-    assert.equal(remaining(await small.get("/v1/models")), 3);
-    assert.equal(remaining(await small.get("/v1/nothing")), 3);
+    for (const path of ["/v1/models", "/v1/nothing"]) assert.equal(remaining(await small.get(path)), 3);
     assert.equal(remaining(await small.post("/v1/tts", { text: "a" })), 2);
-    assert.equal(remaining(await small.post("/v1/tts", {})), 1, "a request that fails later was a request");
+    assert.equal(remaining(await small.post("/v1/tts", {})), 1, "a request that fails later counts");
     const stream = await small.post("/v1/converse/stream", { conversation: [{ text: "a" }] });
     assert.equal(remaining(stream), 0);
     assert.ok(Number(stream.headers.get("x-ratelimit-reset")) > 0);
@@ -163,20 +153,14 @@ test("a key's bucket is spent by generation alone, request by request, and refus
     assert.ok(Number(wait) >= 1 && Number(wait) <= 2);
     assert.ok(Number(refused.headers.get("retry-after-ms")) > 0);
     assert.equal(refused.headers.get("x-should-retry"), "true");
-    assert.match(
-      await assertError(refused, 429, "rate_limit_exceeded"),
-      new RegExp(`retry in ${wait} second`),
-    );
+    const message = await assertError(refused, 429, "rate_limit_exceeded");
+    assert.match(message, new RegExp(`retry in ${wait} second`));
     assert.equal((await small.get("/v1/usage")).status, 200);
-    assert.equal((await (await small.get("/v1/usage")).json()).requests, 2);
-  } finally {
-    await small.stop();
-  }
-});
+    assert.equal((await small.usage()).requests, 2);
+  });
 
-test("guessing keys ends in 429, and a valid key from the same address keeps working", async () => {
-  const small = await startTestServer({ flags: { anonymousRpm: "1", anonymousBurst: "3" } });
-  try {
+  test("returns 429 after repeated wrong keys, while a valid key from that address works", async (t) => {
+    const small = await startForTest(t, { flags: { anonymousRpm: "1", anonymousBurst: "3" } });
     const guess = () => small.get("/v1/usage", { "X-API-Key": "ant_guess" });
     for (let i = 0; i < 3; i++) await assertError(await guess(), 401, "authentication_error");
     const stopped = await guess();
@@ -186,69 +170,44 @@ test("guessing keys ends in 429, and a valid key from the same address keeps wor
     const health = await small.get("/health", {});
     assert.equal(health.status, 200);
     assert.equal(health.headers.get("x-ratelimit-remaining"), "0");
-  } finally {
-    await small.stop();
-  }
-});
-
-test("a revoked key is refused from the next request on", async () => {
-  const { key, record } = await server.tenancy.createKey({ label: "short-lived", rpm: 10, burst: 10 });
-  const get = () => server.get("/v1/usage", { "X-API-Key": key });
-  assert.equal((await get()).status, 200);
-  await server.tenancy.revokeKey(record.keyId);
-  assert.equal((await get()).status, 401);
-});
-
-test("models, info and health tell what the contract says", async () => {
-  const { data } = await (await server.get("/v1/models")).json();
-  assert.deepEqual(
-    data.map((card: { id: string }) => card.id),
-    ["svc-beta-v0.3", "svc-beta-v0.2", "svc-beta-v0.1", "svc-atom-beta-v0.1"],
-  );
-  for (const card of data) {
-    assert.deepEqual([...card.modes].sort(), ["converse", "tts"]);
-    assert.deepEqual(card.speakers, ["0", "1"]);
-    assert.equal(card.default, card.id === "svc-beta-v0.3");
-    assert.ok(card.display_name && card.description);
-  }
-  const info = await (await server.get("/v1/info")).json();
-  assert.equal(info.backend.sample_rate, 24_000);
-  assert.ok(info.backend.name && info.backend.kind);
-  assert.deepEqual(info.defaults, {
-    temperature: 0.7,
-    acoustic_temperature: null,
-    top_k: null,
-    repetition_penalty: 3,
-    penalty_window: 20,
-    max_new_tokens: 512,
-    audio_quality: "high",
   });
-  assert.equal(info.limits.max_text_chars, 8_000);
-  assert.equal(info.limits.max_speech_chars, 4_096);
-  assert.equal(info.limits.max_turns, 64);
-  assert.equal(info.limits.max_turn_audio_bytes, 26_214_400);
-  assert.equal(info.limits.max_voice_bytes, 26_214_400);
-  assert.equal(info.limits.min_voice_seconds, 1);
-  assert.equal(info.limits.kept_voice_seconds, 30);
-  assert.equal(info.limits.key_max_voices, 100);
-  assert.equal(info.limits.min_new_tokens, 16);
-  assert.equal(info.limits.max_new_tokens, 2_048);
-  assert.deepEqual(
-    info.param_schema.map((knob: { name: string }) => knob.name),
-    Object.keys(info.defaults),
-  );
-  const health = await (await server.get("/health", {})).json();
-  assert.deepEqual(health, { backend: "tone", ready: true, status: "ok" });
-});
 
-test("health says when nothing can be spoken or metered, and keeps answering; ready says it by its status", async () => {
-  const ways: TestServerOptions[] = [
-    { canSpeak: () => false },
-    { store: { ...memoryStore(), isWell: () => false } },
-  ];
-  for (const way of ways) {
-    const mute = await startTestServer(way);
-    try {
+  test("rejects a revoked key from the next request on", async () => {
+    const { key, record } = await server.tenancy.createKey({ label: "short-lived", rpm: 10, burst: 10 });
+    const get = () => server.get("/v1/usage", { "X-API-Key": key });
+    assert.equal((await get()).status, 200);
+    await server.tenancy.revokeKey(record.keyId);
+    assert.equal((await get()).status, 401);
+  });
+
+  test("reports limits, defaults and health as the contract has them", async () => {
+    const { backend, defaults, limits, param_schema } = await (await server.get("/v1/info")).json();
+    assert.equal(backend.sample_rate, 24_000);
+    assert.ok(backend.name && backend.kind);
+    assert.deepEqual(defaults, DEFAULT_PARAMS);
+    const expected = {
+      max_text_chars: 8_000,
+      max_speech_chars: 4_096,
+      max_turns: 64,
+      max_turn_audio_bytes: 26_214_400,
+      max_voice_bytes: 26_214_400,
+      min_voice_seconds: 1,
+      kept_voice_seconds: 30,
+      key_max_voices: 100,
+      min_new_tokens: 16,
+      max_new_tokens: 2_048,
+    };
+    assert.deepEqual(limits, { ...limits, ...expected });
+    assert.deepEqual(
+      param_schema.map((param: { name: string }) => param.name),
+      Object.keys(defaults),
+    );
+    const health = await (await server.get("/health", {})).json();
+    assert.deepEqual(health, { backend: "tone", ready: true, status: "ok" });
+  });
+  test("reports unavailable in /health, and 502 in /ready, without a model or a store", async (t) => {
+    for (const options of [{ canSpeak: () => false }, { store: { ...memoryStore(), isWell: () => false } }]) {
+      const mute = await startForTest(t, options);
       const response = await mute.get("/health", {});
       assert.equal(response.status, 200);
       assert.deepEqual(await response.json(), { backend: "tone", ready: false, status: "unavailable" });
@@ -256,64 +215,217 @@ test("health says when nothing can be spoken or metered, and keeps answering; re
       assert.equal(ready.status, 502);
       assert.equal((await ready.json()).error.type, "inference_error");
       assert.ok(Number(ready.headers.get("retry-after")) >= 1);
-    } finally {
-      await mute.stop();
     }
-  }
-  assert.equal((await server.get("/ready", {})).status, 200);
-});
+    assert.equal((await server.get("/ready", {})).status, 200);
+  });
 
-test("metrics count responses by route and status, and what was metered", async () => {
-  await (await server.post("/v1/tts", { text: "Count me." })).json();
-  const response = await server.get("/metrics", {});
-  const text = await response.text();
-  assert.match(text, /antiphon_http_requests_total\{route="\/v1\/tts",method="POST",status="200"\} \d+/);
-  assert.match(text, /antiphon_http_requests_total\{route="\/v1\/usage",method="GET",status="401"\} \d+/);
-  assert.match(text, /antiphon_input_characters_total [1-9]/);
-  assert.match(text, /antiphon_audio_seconds_total\{direction="out"\} [0-9.]+/);
-});
-
-test("metrics can be switched off, or bound to an address of their own", async () => {
-  const off = await startTestServer({ flags: { "metrics.enabled": "false" } });
-  assert.equal((await off.get("/metrics", {})).status, 404);
-  await off.stop();
-  const apart = await startTestServer({ flags: { "metrics.port": "0" } });
-  try {
+  test("turns /metrics off, or moves it to its own port", async (t) => {
+    const off = await startForTest(t, { flags: { "metrics.enabled": "false" } });
+    assert.equal((await off.get("/metrics", {})).status, 404);
+    const apart = await startForTest(t, { flags: { "metrics.port": "0" } });
     assert.equal((await apart.get("/metrics", {})).status, 404);
     const alone: Reply = await fetch(apart.metricsUrl ?? "");
     assertCommonHeaders(alone);
     assert.match(await alone.text(), /antiphon_queue_depth/);
-  } finally {
-    await apart.stop();
-  }
+  });
+
+  test("rejects a route that does not declare its access", async () => {
+    const timeouts = { headersTimeoutMs: 1_000, uploadTimeoutMs: 1_000, stallTimeoutMs: 1_000 };
+    const options = { ...timeouts, bodyLimitBytes: 1_024, trustProxy: false, corsOrigins: [] };
+    const deps = { options, logger: pino({ level: "silent" }), requestReader: { hasQueuedBodies: false } };
+    const app = createMetricsServer(deps as unknown as HttpDeps);
+    const nothing = async () => "";
+    assert.throws(() => app.get("/v1/forgotten", nothing), /GET \/v1\/forgotten does not state its access/);
+    assert.throws(
+      () => app.post("/v1/forgotten", { config: { speaks: false } as never }, nothing),
+      /POST \/v1\/forgotten does not state its access/,
+    );
+    app.get("/v1/open", { config: { access: "open" } }, nothing);
+    await app.close();
+  });
 });
 
-test("the OpenAPI document names every endpoint, and every reference in it leads somewhere", async () => {
-  const document = await (await server.get("/openapi.json", {})).json();
-  assert.equal(document.openapi, "3.1.0");
-  for (const [, path] of KEYED) assert.ok(document.paths[path], path);
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
-  assert.ok(references.length > 10);
-  for (const [, name] of references) assert.ok(document.components.schemas[name ?? ""], name);
+describe("With a shared store,", () => {
+  const calls: string[] = [];
+  let server: TestServer;
+  before(async () => {
+    const [store, buckets] = [memoryStore(), memoryBuckets()];
+    const logged =
+      <A extends unknown[], R>(name: string, method: (...args: A) => R) =>
+      (...args: A): R => {
+        calls.push(name);
+        return method(...args);
+      };
+    server = await startTestServer({
+      rpm: 600,
+      burst: 7,
+      flags: { anonymousRpm: "30", anonymousBurst: "20", keylessLists: "all" },
+      isStoreShared: true,
+      store: { ...store, findKey: logged("store", store.findKey) },
+      buckets: { ...buckets, take: logged("take", buckets.take), peek: logged("peek", buckets.peek) },
+    });
+  });
+  after(() => server.stop());
+  beforeEach(() => calls.splice(0));
+
+  const limitOf = async (path: string, headers?: Record<string, string>, on = server) =>
+    (await on.get(path, headers)).headers.get("x-ratelimit-limit");
+
+  it("a request reads the key from the store, then its bucket, once each", async () => {
+    await server.get("/v1/usage");
+    assert.deepEqual(calls.splice(0), ["store", "peek"]);
+    await (await server.post("/v1/tts", { text: "Hi." })).text();
+    assert.deepEqual(calls, ["store", "take"]);
+  });
+
+  it("open routes and unknown paths read nothing, and report the bucket of the cached key", async () => {
+    await server.get("/v1/usage");
+    calls.splice(0);
+    for (const path of ["/health", "/ready", "/metrics", "/v1/models", "/v1/audio/voices", "/nothing"]) {
+      assert.equal(await limitOf(path), "600", path);
+      assert.equal(await limitOf(path, {}), "30", path);
+    }
+    assert.deepEqual(calls, []);
+  });
+
+  it("open routes report the address's bucket for an unseen or revoked key", async () => {
+    const { auth, keyId } = await server.another();
+    assert.equal(await limitOf("/health", auth), "30");
+    await server.get("/v1/usage", auth);
+    assert.equal(await limitOf("/health", auth), "600");
+    await server.tenancy.revokeKey(keyId);
+    await server.get("/v1/usage", auth);
+    assert.equal(await limitOf("/health", auth), "30");
+  });
+
+  it("a request without a well-formed key reads nothing", async () => {
+    for (const headers of [{}, { "X-API-Key": "ant_guess" }] as Record<string, string>[])
+      assert.equal((await server.get("/v1/usage", headers)).status, 401);
+    assert.match(await exchange(server, "nonsense\r\n\r\n"), /^HTTP\/1.1 400 [\s\S]*X-RateLimit-Limit: 30/);
+    assert.deepEqual(calls, []);
+  });
+
+  test("a server with its own store reports a key's bucket on open routes at once", async (t) => {
+    const alone = await startForTest(t, { rpm: 600, flags: { anonymousRpm: "30" } });
+    const { auth, keyId } = await alone.another();
+    for (const path of ["/health", "/ready", "/metrics", "/v1/audio/voices", "/nothing"])
+      assert.equal(await limitOf(path, auth, alone), "600", path);
+    await alone.tenancy.revokeKey(keyId);
+    assert.equal(await limitOf("/health", auth, alone), "30");
+  });
 });
 
-test("a route that does not state its access cannot be registered", async () => {
-  const options = {
-    headersTimeoutMs: 1_000,
-    uploadTimeoutMs: 1_000,
-    stallTimeoutMs: 1_000,
-    bodyLimitBytes: 1_024,
-    trustProxy: false,
-    corsOrigins: [],
-  };
-  const deps = { options, logger: pino({ level: "silent" }), requestReader: { hasQueuedBodies: false } };
-  const app = createMetricsServer(deps as unknown as HttpDeps);
-  const nothing = async () => "";
-  assert.throws(() => app.get("/v1/forgotten", nothing), /GET \/v1\/forgotten does not state its access/);
-  assert.throws(
-    () => app.post("/v1/forgotten", { config: { speaks: false } as never }, nothing),
-    /POST \/v1\/forgotten does not state its access/,
-  );
-  app.get("/v1/open", { config: { access: "open" } }, nothing);
-  await app.close();
+describe("CORS", () => {
+  const APP = "https://app.example";
+
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer({ flags: { corsOrigins: `${APP},http://localhost:5173` } });
+  });
+  after(() => server.stop());
+
+  const send = (path: string, headers: Record<string, string>, method = "GET", own = server) =>
+    fetch(own.url + path, { method, headers });
+  const asks = (origin: string, method = "POST") => ({
+    Origin: origin,
+    "Access-Control-Request-Method": method,
+    "Access-Control-Request-Headers": "authorization,content-type,x-stainless-lang",
+  });
+  const corsOf = (reply: Response) =>
+    [...reply.headers.keys()].filter((name) => name.startsWith("access-control-"));
+  const wordsOf = (reply: Response, name: string) =>
+    (reply.headers.get(name) ?? "").toLowerCase().split(", ");
+
+  test("answers a preflight from a listed origin with what it may send", async () => {
+    for (const [path, methods] of [
+      ["/v1/audio/speech", "POST"],
+      ["/v1/audio/transcriptions", "POST"],
+      ["/v1/audio/translations", "POST"],
+      ["/v1/models/tts-1", "GET, HEAD"],
+    ] as const) {
+      for (const origin of [APP, "http://localhost:5173"]) {
+        const reply = await send(path, asks(origin), "OPTIONS");
+        assert.equal(reply.status, 204);
+        assert.equal(await reply.text(), "");
+        assert.equal(reply.headers.get("access-control-allow-origin"), origin);
+        assert.equal(reply.headers.get("access-control-allow-methods"), methods);
+        assert.equal(reply.headers.get("vary"), "Origin");
+        assert.ok(reply.headers.get("x-request-id"));
+        const allowed = wordsOf(reply, "access-control-allow-headers");
+        for (const name of ["authorization", "content-type", "x-api-key", "api-key", "xi-api-key", "*"])
+          assert.ok(allowed.includes(name), name);
+      }
+    }
+  });
+
+  test("lets a listed origin read every reply, its headers, errors and streams", async () => {
+    const headers = { Origin: APP };
+    const post = (path: string, body: object) => server.post(path, body, headers) as Promise<Response>;
+    const replies: [Response, number][] = [
+      [await send("/health", headers), 200],
+      [await send("/v1/usage", headers), 401],
+      [await send("/v1/nothing", headers), 404],
+      [await send("/v1/tts", headers), 405],
+      [await post("/v1/tts", {}), 422],
+      [await post("/v1/tts", { text: "Hi." }), 200],
+      [await post("/v1/audio/speech", { input: "Hi.", speed: 4 }), 200],
+      [await post("/v1/audio/speech", { input: "Hi.", stream_format: "sse" }), 200],
+      [await post("/v1/converse/stream", { conversation: [{ text: "Hi." }] }), 200],
+    ];
+    for (const [reply, status] of replies) {
+      await reply.arrayBuffer();
+      assert.equal(reply.status, status, reply.url);
+      assert.equal(reply.headers.get("access-control-allow-origin"), APP, reply.url);
+      assert.equal(reply.headers.get("vary"), "Origin", reply.url);
+      assert.equal(reply.headers.get("access-control-allow-credentials"), null);
+      const exposed = wordsOf(reply, "access-control-expose-headers");
+      const own = [...reply.headers.keys()].filter((name) =>
+        /^(x-request|x-rate|rate|retry|x-anti|x-should)/.test(name),
+      );
+      for (const name of ["retry-after", ...own]) assert.ok(exposed.includes(name), name);
+    }
+  });
+
+  test("sends no header to an unlisted origin, nor when no origin is listed", async (t) => {
+    const plain = await startForTest(t);
+    const others = [
+      "https://evil.example",
+      `${APP}.evil.example`,
+      `${APP}:8443`,
+      "http://app.example",
+      "null",
+    ];
+    for (const [own, origins] of [
+      [server, others],
+      [plain, [APP, ...others]],
+    ] as const) {
+      for (const origin of origins) {
+        const health = await send("/health", { Origin: origin }, "GET", own);
+        assert.deepEqual([health.status, corsOf(health)], [200, []], origin);
+        assert.equal(health.headers.get("vary"), own === server ? "Origin" : null);
+        const preflight = await send("/v1/tts", asks(origin), "OPTIONS", own);
+        assert.deepEqual([preflight.status, corsOf(preflight)], [405, []], origin);
+      }
+    }
+    const direct = await send("/health", {});
+    assert.deepEqual([corsOf(direct), direct.headers.get("vary")], [[], "Origin"], "Vary, for caches");
+  });
+
+  test("returns 405 for OPTIONS without a preflight, and 404 for an unknown path", async () => {
+    assert.equal((await send("/v1/tts", { Origin: APP }, "OPTIONS")).status, 405);
+    const nowhere = await send("/v1/nothing", asks(APP), "OPTIONS");
+    assert.equal(nowhere.status, 404);
+    assert.equal(nowhere.headers.get("access-control-allow-origin"), APP);
+  });
+
+  test("allows every origin with *, without Vary", async (t) => {
+    const open = await startForTest(t, { flags: { corsOrigins: "*" } });
+    for (const origin of [APP, "null", "app://obsidian.md"]) {
+      const preflight = await send("/v1/tts", asks(origin), "OPTIONS", open);
+      assert.equal(preflight.status, 204);
+      const reply = await send("/health", { Origin: origin }, "GET", open);
+      assert.equal(reply.headers.get("access-control-allow-origin"), "*");
+      assert.equal(reply.headers.get("vary"), null);
+    }
+  });
 });

@@ -8,8 +8,8 @@ import { EMBEDDED_VOICES } from "../../../src/models/public-models.ts";
 import { decode } from "../../audio/encode/decoders.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../../recognition/scripted-recogniser.ts";
+import { WAV } from "./forms.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { WAV } from "./transcription-form.ts";
 import type { Reply } from "./wire.ts";
 
 // What programs send, as their sources and documentation have it, and what they look for in the answer.
@@ -39,7 +39,7 @@ const isMp3 = (file: Buffer) => file[0] === 0xff && (file[1]! & 0xe0) === 0xe0;
 describe("OpenAI's package for Node", () => {
   const client = (apiKey = server.key) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
 
-  test("lists models, looks one up, and has typed errors for what is wrong", async () => {
+  test("lists models, retrieves one, and throws its typed errors", async () => {
     const { models, audio } = client();
     const { data, object } = await models.list();
     assert.deepEqual([object, data[0]?.object, data[0]?.owned_by], ["list", "model", "antiphon"]);
@@ -61,20 +61,14 @@ describe("OpenAI's package for Node", () => {
     assert.ok(stranger instanceof OpenAI.AuthenticationError);
   });
 
-  test("is told of a path that is not there, whatever it sends", async () => {
-    const file = await OpenAI.toFile(new Uint8Array(200_000), "speech.wav");
-    const asked = client().files.create({ purpose: "user_data", file });
-    await assert.rejects(asked, (error) => error instanceof OpenAI.NotFoundError);
-  });
-
-  test("has speech for the least that it can ask", async () => {
+  test("speaks the smallest request", async () => {
     const reply = await client().audio.speech.create({ model: "tts-1", voice: "Nova", input: "—" });
     assert.ok(isMp3(Buffer.from(await reply.arrayBuffer())));
   });
 });
 
 describe("Open WebUI", () => {
-  test("finds voices and models to choose from, for which it asks without a key", async () => {
+  test("lists voices and models without a key", async () => {
     const { voices } = await (await server.get("/v1/audio/voices", {})).json();
     const choice = Object.fromEntries(voices.map(({ id, name }: { id: string; name: string }) => [id, name]));
     assert.equal(Object.keys(choice).length, OPENAI_VOICES.length + EMBEDDED_VOICES.length);
@@ -88,7 +82,7 @@ describe("Open WebUI", () => {
     }
   });
 
-  test("has every sentence of a reply spoken, those without words too", async () => {
+  test("speaks every sentence of a reply, also those without words", async () => {
     const sentences = ["Sure! Here is the plan.", "🎉", "---", "1. Boil the kettle."];
     for (const input of sentences) {
       const headers = { "X-OpenWebUI-User-Name": "Ann", "X-OpenWebUI-User-Role": "user" };
@@ -99,7 +93,7 @@ describe("Open WebUI", () => {
     }
   });
 
-  test("has a recording heard whose length it does not tell, and whose model it leaves empty", async () => {
+  test("transcribes a chunked recording with an empty model name", async () => {
     for (const model of ["", "whisper-1"]) {
       const form = new FormData();
       form.append("model", model);
@@ -114,7 +108,7 @@ describe("Open WebUI", () => {
 });
 
 describe("LibreChat", () => {
-  test("joins its replies into one MP3, whatever else it tells", async () => {
+  test("concatenates MP3 files into one", async () => {
     const texts = ["One way. Two ways.", "Three ways."];
     const files: Buffer[] = [];
     for (const input of texts) {
@@ -132,7 +126,7 @@ describe("LibreChat", () => {
     assert.ok(joined! > texts.join("").length * 1_440);
   });
 
-  test("has a recording heard as a stream without a length, with a language and no model", async () => {
+  test("transcribes a chunked recording without a model", async () => {
     const form = new FormData();
     form.append("file", new Blob([WAV], { type: "audio/wav" }), "audio.wav");
     form.append("language", "en");
@@ -146,7 +140,7 @@ describe("Home Assistant's integration openai_tts", () => {
   const say = (more: object) =>
     server.post("/v1/audio/speech", { ...asked, ...more }, { "User-Agent": "HomeAssistant-OpenAI-TTS" });
 
-  test("has an MP3, with what it adds for servers that are not OpenAI's", async () => {
+  test("takes an MP3 with the extra fields for other servers", async () => {
     const reply = await say({ response_format: "mp3", instructions: "Calmly.", speed: 0.5, extra: { a: 1 } });
     assert.equal(reply.status, 200);
     const { samples, rateHz } = await decode("mp3", await bytesOf(reply));
@@ -156,7 +150,7 @@ describe("Home Assistant's integration openai_tts", () => {
     assert.equal(reply.headers.get("x-antiphon-manner"), "calm");
   });
 
-  test("has Opus as it is spoken", async () => {
+  test("takes streamed Opus", async () => {
     const reply = await say({ response_format: "opus" });
     assert.equal(reply.headers.get("content-type"), "audio/ogg; codecs=opus");
     assert.equal(reply.headers.get("content-length"), null);
@@ -168,7 +162,7 @@ describe("Home Assistant's integration openai_tts", () => {
 describe("n8n", () => {
   const body = { model: "tts-1-hd", input: "A row was added.", voice: "fable", speed: 1.5 };
 
-  test("has each of the formats that it offers, but for AAC, of which it is told", async () => {
+  test("takes each format that it offers except AAC", async () => {
     for (const format of ["mp3", "opus", "flac"] as const) {
       const reply = await server.post("/v1/audio/speech", { ...body, response_format: format });
       assert.equal(reply.status, 200, format);
@@ -180,7 +174,7 @@ describe("n8n", () => {
     assert.match((await reply.json()).error.message, /ask for one of mp3, opus, flac/);
   });
 
-  test("has a recording heard", async () => {
+  test("transcribes a recording", async () => {
     const form = new FormData();
     form.append("model", "whisper-1");
     form.append("temperature", "0.5");
@@ -190,7 +184,7 @@ describe("n8n", () => {
 });
 
 describe("SillyTavern", () => {
-  test("has an MP3 at any place of its slider for speed", async () => {
+  test("takes an MP3 at every position of its speed slider", async () => {
     for (const speed of [0.25, 0.7, 1, 1.25, 4]) {
       const asked = {
         input: "*She smiles.* Hello.",
@@ -228,7 +222,7 @@ describe("Vapi", () => {
       }),
     }) as Promise<Reply>;
 
-  test("has bare samples at the rate that it asks for, as long as the speech is", async () => {
+  test("takes raw samples at its sample rate, for the length of the speech", async () => {
     for (const rateHz of [8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]) {
       const reply = await vapi({ text: "Thank you for calling.", sampleRate: rateHz });
       assert.equal(reply.status, 200);
@@ -241,7 +235,7 @@ describe("Vapi", () => {
     assert.deepEqual([scripts.at(-1)?.speaker], ["0"]);
   });
 
-  test("sounds at every rate as it does at 24 kHz", async () => {
+  test("gets the same pitch at every sample rate", async () => {
     const at = async (rateHz: number) => {
       const asked = { message: { type: "voice-request", text: "Hm.", sampleRate: rateHz } };
       return pitchHz(await bytesOf(await server.post(PATH, asked)), rateHz);
@@ -253,7 +247,7 @@ describe("Vapi", () => {
     }
   });
 
-  test("names its voice in the address or in the message", async () => {
+  test("selects the voice in the query or in the message", async () => {
     await bytesOf(await vapi({ text: "Hi.", sampleRate: 8_000, voiceId: "echo" }));
     assert.equal(scripts.at(-1)?.speaker, "1");
     await bytesOf(await vapi({ text: "Hi.", sampleRate: 8_000, voiceId: null }, "?voice=Echo"));
@@ -262,7 +256,7 @@ describe("Vapi", () => {
     assert.equal(scripts.at(-1)?.speaker, "0");
   });
 
-  test("has silence for a chunk without words, and is told what is wrong with others", async () => {
+  test("gets silence for a chunk without words, and the wrong field's name otherwise", async () => {
     const silence = await bytesOf(await vapi({ text: "…", sampleRate: 16_000 }));
     assert.deepEqual([silence.length, silence.some((byte) => byte !== 0)], [6_400, false]);
     const wrong: [object, string, number, string][] = [
@@ -285,7 +279,7 @@ describe("Vapi", () => {
     assert.equal((await fetch(server.url + PATH, keyless)).status, 401);
   });
 
-  test("is read in a thread of its own where it tells much of the call, all the same", async () => {
+  test("may send a long call history, parsed in a thread", async () => {
     const transcript = "word ".repeat(40_000);
     const reply = await vapi({ text: "Hi.", sampleRate: 8_000, transcript, voiceId: "echo" });
     assert.equal(reply.status, 200);
@@ -300,7 +294,7 @@ describe("jambonz", () => {
   const PATH = "/v1/audio/telephony";
   const asked = { language: "en-US", voice: "echo", type: "text", text: "Please hold the line." };
 
-  test("has an MP3, the type that it prefers", async () => {
+  test("takes an MP3, its preferred type", async () => {
     const reply = await server.post(PATH, asked);
     assert.equal(reply.status, 200);
     assert.equal(reply.headers.get("content-type"), "audio/mpeg");
@@ -309,7 +303,7 @@ describe("jambonz", () => {
     assert.equal(scripts.at(-1)?.speaker, "1");
   });
 
-  test("has bare samples by a type that names their rate, where its address asks for one", async () => {
+  test("takes raw samples when its address asks for a rate", async () => {
     for (const rateHz of [8_000, 16_000, 24_000]) {
       const reply = await server.post(`${PATH}?rate=${rateHz}`, asked);
       assert.equal(reply.headers.get("content-type"), `audio/l16;rate=${rateHz}`);
@@ -322,7 +316,7 @@ describe("jambonz", () => {
     }
   });
 
-  test("has the words of SSML spoken, and silence where there are none", async () => {
+  test("speaks SSML, and gets silence when it has no words", async () => {
     const said = async (text: string) => {
       const reply = await server.post(`${PATH}?rate=24000`, { ...asked, type: "ssml", text });
       assert.equal(reply.status, 200, text);

@@ -4,35 +4,35 @@ import { test } from "node:test";
 import { ConnectionSlots } from "../../../src/api/http/connection-tracker.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 
-function places() {
+function createSlots() {
   const held: string[] = [];
-  const gone: string[] = [];
-  const made = new ConnectionSlots({
+  const evicted: string[] = [];
+  const slots = new ConnectionSlots({
     maxTotal: 3,
     maxPerHolder: 2,
     full: () => new ServiceError(502, "full"),
-    holderIsFull: () => new ServiceError(429, "one's own are full"),
+    holderIsFull: () => new ServiceError(429, "the holder's slots are full"),
   });
   const hold = (holder: string) => () => {
     held.push(holder);
     return () => held.splice(held.indexOf(holder), 1);
   };
-  const take = (socket: Socket, holder: string) => made.take(socket, holder, hold(holder));
-  /** Takes a place that gives way, and whose name is in `gone` once it has. */
-  const yielding = (holder: string, name: string) => {
-    const leave = made.take(new Socket(), holder, hold(holder), () => {
-      gone.push(name);
+  const take = (socket: Socket, holder: string) => slots.take(socket, holder, hold(holder));
+  /** Takes a slot that can be evicted. */
+  const takeEvictable = (holder: string, name: string) => {
+    const leave = slots.take(new Socket(), holder, hold(holder), () => {
+      evicted.push(name);
       leave();
     });
   };
-  return { held, take, gone, yielding };
+  return { held, take, evicted, takeEvictable };
 }
 
-test("connections have so many places of one holder, and in all", () => {
-  const { take, held } = places();
+test("ConnectionSlots limits the slots per holder and in total", () => {
+  const { take, held } = createSlots();
   take(new Socket(), "a");
   const leave = take(new Socket(), "a");
-  assert.throws(() => take(new Socket(), "a"), /one's own/);
+  assert.throws(() => take(new Socket(), "a"), /the holder's/);
   take(new Socket(), "b");
   assert.throws(() => take(new Socket(), "c"), { status: 502 });
   assert.deepEqual(held, ["a", "a", "b"]);
@@ -43,8 +43,8 @@ test("connections have so many places of one holder, and in all", () => {
   assert.throws(() => take(new Socket(), "a"), { status: 502 });
 });
 
-test("a place ends with its connection, once, whoever ends first", async () => {
-  const { take, held } = places();
+test("ConnectionSlots releases a slot once, when its connection closes or leaves", async () => {
+  const { take, held } = createSlots();
   const socket = new Socket();
   const leave = take(socket, "a");
   const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -56,8 +56,8 @@ test("a place ends with its connection, once, whoever ends first", async () => {
   assert.deepEqual(held, ["a"]);
 });
 
-test("a connection that has gone has its place for no time, and what went with that is let go", async () => {
-  const { take, held } = places();
+test("ConnectionSlots holds nothing for a connection that has already closed", async () => {
+  const { take, held } = createSlots();
   const gone = new Socket();
   const closed = new Promise((resolve) => gone.once("close", resolve));
   gone.destroy();
@@ -67,25 +67,19 @@ test("a connection that has gone has its place for no time, and what went with t
   assert.deepEqual(held, []);
 });
 
-test("the oldest place of the holder that has most gives way to a newcomer that has fewer", () => {
-  const { gone, held, yielding } = places();
-  yielding("a", "a1");
-  yielding("b", "b1");
-  yielding("b", "b2");
-  yielding("c", "c1");
-  assert.deepEqual(gone, ["b1"]);
-  assert.throws(() => yielding("c", "c2"), { status: 502 }, "each has one");
-  yielding("d", "d1");
-  yielding("e", "e1");
-  assert.deepEqual(gone, ["b1", "a1", "b2"]);
+test("ConnectionSlots evicts the oldest slot of the largest holder for a smaller one", () => {
+  const { evicted, held, takeEvictable } = createSlots();
+  for (const name of ["a1", "b1", "b2", "c1"]) takeEvictable(name[0]!, name);
+  assert.deepEqual(evicted, ["b1"]);
+  assert.throws(() => takeEvictable("c", "c2"), { status: 502 }, "each holder has one");
+  for (const name of ["d1", "e1"]) takeEvictable(name[0]!, name);
+  assert.deepEqual(evicted, ["b1", "a1", "b2"]);
   assert.deepEqual(held, ["c", "d", "e"]);
 });
 
-test("a place that does not give way is kept", () => {
-  const { take, held } = places();
-  take(new Socket(), "a");
-  take(new Socket(), "a");
-  take(new Socket(), "b");
+test("ConnectionSlots never evicts a slot without an eviction callback", () => {
+  const { take, held } = createSlots();
+  for (const holder of "aab") take(new Socket(), holder);
   assert.throws(() => take(new Socket(), "c"), { status: 502 });
   assert.deepEqual(held, ["a", "a", "b"]);
 });

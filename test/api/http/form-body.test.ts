@@ -4,9 +4,9 @@ import Fastify from "fastify";
 import { readFormBodies, requireForm } from "../../../src/api/http/form-body.ts";
 import fc from "../../properties.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
-import { openRaw } from "./raw-socket.ts";
+import { PATH, WAV } from "./forms.ts";
+import { exchange } from "./raw-socket.ts";
 import { startTestServer, type TestServer } from "./start.ts";
-import { PATH, WAV } from "./transcription-form.ts";
 
 let server: TestServer;
 let recogniser: ScriptedRecogniser;
@@ -29,30 +29,45 @@ function whole(file: Uint8Array = WAV): Buffer {
   return Buffer.concat([part('name="model"', "whisper-1"), part('name="file"; filename="a"', file), end]);
 }
 
-/** Posts bytes as they are, of a length that is not said, in pieces. */
-async function chunked(bytes: Buffer, pieceBytes: number): Promise<string> {
-  const { socket, received, over } = await openRaw(server);
-  socket.write(
+/** Posts bytes chunked, in chunks of a given size. */
+function chunked(bytes: Buffer, chunkBytes: number): Promise<string> {
+  const chunks = [
     `POST ${PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-API-Key: ${server.key}\r\n` +
       `Content-Type: ${TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n`,
-  );
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const piece = bytes.subarray(at, at + pieceBytes);
-    socket.write(`${piece.length.toString(16)}\r\n`);
-    socket.write(piece);
-    socket.write("\r\n");
+  ];
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const chunk = bytes.subarray(at, at + chunkBytes);
+    chunks.push(`${chunk.length.toString(16)}\r\n${chunk.toString("latin1")}\r\n`);
   }
-  socket.write("0\r\n\r\n");
-  await over;
-  return received();
+  return exchange(server, `${chunks.join("")}0\r\n\r\n`);
 }
 
-test("a form of unknown length is taken in whatever pieces it comes, byte by byte too", async () => {
+/** Posts a form as it is. */
+function post(body: Uint8Array, type = TYPE) {
+  const headers = { "X-API-Key": server.key, "Content-Type": type };
+  return fetch(server.url + PATH, { method: "POST", headers, body: Buffer.from(body) });
+}
+
+/** The message of the 422 for a form that begins with these parts. */
+async function messageFor(...parts: Buffer[]): Promise<string> {
+  const reply = await post(Buffer.concat([...parts, whole()]));
+  assert.equal(reply.status, 422);
+  return ((await reply.json()) as { error: { message: string } }).error.message;
+}
+
+/** A WAV of silence. */
+function wavOfSize(dataBytes: number): Uint8Array {
+  const wav = new Uint8Array(44 + dataBytes);
+  wav.set(WAV.subarray(0, 44));
+  new DataView(wav.buffer).setUint32(40, dataBytes, true);
+  return wav;
+}
+
+test("reads a chunked form in chunks of any size, down to single bytes", async () => {
   recogniser.clips.length = 0;
-  for (const pieceBytes of [1, 7, 1_000, 100_000]) {
-    const file = pieceBytes === 1 ? WAV.slice(0, 44 + 200) : WAV;
-    if (pieceBytes === 1) new DataView(file.buffer).setUint32(40, 200, true);
-    assert.match(await chunked(whole(file), pieceBytes), /^HTTP\/1\.1 200 OK/, `${pieceBytes}`);
+  for (const chunkBytes of [1, 7, 1_000, 100_000]) {
+    const file = chunkBytes === 1 ? wavOfSize(200) : WAV;
+    assert.match(await chunked(whole(file), chunkBytes), /^HTTP\/1\.1 200 OK/, `${chunkBytes}`);
   }
   assert.deepEqual(
     recogniser.clips.map(({ samples }) => samples.length),
@@ -60,27 +75,20 @@ test("a form of unknown length is taken in whatever pieces it comes, byte by byt
   );
   const [, first, ...others] = recogniser.clips;
   for (const { samples } of others) assert.deepEqual(samples, first?.samples, "the same file");
-  const large = new Uint8Array(44 + 400_000);
-  large.set(WAV.subarray(0, 44));
-  new DataView(large.buffer).setUint32(40, 400_000, true);
-  assert.match(await chunked(whole(large), 50_000), /^HTTP\/1\.1 200 OK/);
+  assert.match(await chunked(whole(wavOfSize(400_000)), 50_000), /^HTTP\/1\.1 200 OK/);
   assert.equal(recogniser.clips.at(-1)?.samples.length, 200_000);
 });
 
-test("a form that comes byte by byte without end is refused, and nothing is kept of its pieces", async () => {
-  const large = new Uint8Array(44 + 40_000);
-  large.set(WAV.subarray(0, 44));
-  assert.match(
-    await chunked(whole(large), 1),
-    /^HTTP\/1\.1 400 [\s\S]*too many small chunks: send it in chunks of 64/,
-  );
-  assert.match(await chunked(whole(large), 100), /^HTTP\/1\.1 200 OK/);
+test("rejects a long form in single-byte chunks", async () => {
+  const form = whole(wavOfSize(40_000));
+  const refusal = /^HTTP\/1\.1 400 [\s\S]*too many small chunks: send it in chunks of 64/;
+  assert.match(await chunked(form, 1), refusal);
+  assert.match(await chunked(form, 100), /^HTTP\/1\.1 200 OK/);
 });
 
-test("whatever a form holds, it is answered, and by the table", async () => {
-  const post = async (body: Uint8Array, type: string) => {
-    const headers = { "X-API-Key": server.key, "Content-Type": type };
-    const reply = await fetch(server.url + PATH, { method: "POST", headers, body: Buffer.from(body) });
+test("answers every mutated form with 200, 400 or 422", async () => {
+  const isAnswered = async (body: Uint8Array, type: string) => {
+    const reply = await post(body, type);
     const text = await reply.text();
     assert.ok([200, 400, 422].includes(reply.status), `${reply.status}: ${text}`);
     if (reply.status !== 200) assert.ok(JSON.parse(text).error.message.length > 10);
@@ -94,44 +102,37 @@ test("whatever a form holds, it is answered, and by the table", async () => {
       async (faults, from, to) => {
         const bytes = Buffer.from(good);
         for (const [at, value] of faults) bytes[at] = value;
-        await post(from < to ? Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]) : bytes, TYPE);
+        await isAnswered(
+          from < to ? Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]) : bytes,
+          TYPE,
+        );
       },
     ),
     { numRuns: 150 },
   );
+  const anyBody = fc.uint8Array({ maxLength: 300 });
   await fc.assert(
-    fc.asyncProperty(
-      fc.uint8Array({ maxLength: 300 }),
-      fc.string({ maxLength: 80 }),
-      async (body, boundary) => {
-        const own = encodeURIComponent(boundary);
-        await post(body, `multipart/form-data; boundary="${own}"`);
-        await post(
-          Buffer.concat([Buffer.from(`--${own}\r\n`), body]),
-          `multipart/form-data; boundary="${own}"`,
-        );
-      },
-    ),
+    fc.asyncProperty(anyBody, fc.string({ maxLength: 80 }), async (body, boundary) => {
+      const own = encodeURIComponent(boundary);
+      const type = `multipart/form-data; boundary="${own}"`;
+      await isAnswered(body, type);
+      await isAnswered(Buffer.concat([Buffer.from(`--${own}\r\n`), body]), type);
+    }),
     { numRuns: 60 },
   );
 });
 
-test("text fields may have so much together, and are refused as soon as that is over", async () => {
-  const full = (name: string) => part(`name="${name}"`, "é".repeat(30_000));
-  const post = async (...parts: Buffer[]) => {
-    const headers = { "X-API-Key": server.key, "Content-Type": TYPE };
-    const body = Buffer.concat([...parts, whole()]);
-    return fetch(server.url + PATH, { method: "POST", headers, body });
-  };
-  const reply = await post(full("a"), full("b"), full("c"), full("d"), full("e"));
-  assert.equal(reply.status, 422);
-  const { error } = (await reply.json()) as { error: { message: string } };
-  assert.equal(error.message, "the text fields are over 131072 bytes together: send less in them");
+test("limits the total size of the text fields", async () => {
+  const full = [..."abcde"].map((name) => part(`name="${name}"`, "é".repeat(30_000)));
   const named = Array.from({ length: 20 }, (_, at) => part(`name="${at}${"n".repeat(7_000)}"`, ""));
-  assert.match(await (await post(...named)).text(), /the text fields are over 131072 bytes together/);
+  for (const parts of [full, named])
+    assert.equal(
+      await messageFor(...parts),
+      "the text fields are over 131072 bytes together: send less in them",
+    );
 });
 
-test("the text of a form counts before it comes, and until the request ends", async () => {
+test("counts the text of a form from its headers to the request's end", async () => {
   const held: number[] = [];
   const app = Fastify();
   app.decorateRequest("tracked");
@@ -151,18 +152,12 @@ test("the text of a form counts before it comes, and until the request ends", as
   assert.deepEqual(held, [body.length + 2 * 131_072, body.length + 2 * chars]);
 });
 
-test("names that mean something to JavaScript are fields that nobody knows", async () => {
-  for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", ""]) {
-    const form = Buffer.concat([part(`name="${name}"`, "x"), whole()]);
-    const headers = { "X-API-Key": server.key, "Content-Type": TYPE };
-    const reply = await fetch(server.url + PATH, { method: "POST", headers, body: form });
-    assert.equal(reply.status, 422, name);
-    const { error } = (await reply.json()) as { error: { message: string } };
-    assert.match(error.message, /is not a field of this form/, name);
-  }
+test("treats JavaScript's property names as unknown fields", async () => {
+  for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", ""])
+    assert.match(await messageFor(part(`name="${name}"`, "x")), /is not a field of this form/, name);
 });
 
-test("a name that is the client's own is told in quotes, cut short, and without what cannot be seen", async () => {
+test("quotes a field name, truncated and with invisible characters escaped", async () => {
   const long = "n".repeat(7_000);
   for (const [head, wrong] of [
     [`name="${long}"; filename="a"`, `"${"n".repeat(64)}…" is sent as a file`],
@@ -181,14 +176,5 @@ test("a name that is the client's own is told in quotes, cut short, and without 
     assert.ok(message.startsWith(`${shown} is over 65536 bytes`), message.slice(0, 100));
   }
   const message = await messageFor(part(`name="${"n".repeat(60_000)}"; filename="a"`, "x"));
-  assert.ok(message.length < 400, "one that is longer than a part's headers may be");
+  assert.ok(message.length < 400, "a name longer than the headers of a part");
 });
-
-/** What is said of a form that begins with that part. */
-async function messageFor(first: Buffer): Promise<string> {
-  const headers = { "X-API-Key": server.key, "Content-Type": TYPE };
-  const body = Buffer.concat([first, whole()]);
-  const reply = await fetch(server.url + PATH, { method: "POST", headers, body });
-  assert.equal(reply.status, 422);
-  return ((await reply.json()) as { error: { message: string } }).error.message;
-}

@@ -1,9 +1,10 @@
+import type { TestContext } from "node:test";
 import pino, { type Logger } from "pino";
 import type { Buckets } from "../../../src/accounts/buckets.ts";
 import type { Store } from "../../../src/accounts/store.ts";
 import { type Tenancy, tenancyOn } from "../../../src/accounts/tenancy.ts";
 import type { Recogniser } from "../../../src/core/recogniser.ts";
-import type { VoiceSample } from "../../../src/core/script.ts";
+import type { Script, VoiceSample } from "../../../src/core/script.ts";
 import type { Writer } from "../../../src/core/writer.ts";
 import type { CheckpointSlotOptions } from "../../../src/limits/checkpoint-slots.ts";
 import type { LoadableCheckpoint } from "../../../src/models/checkpoint-cache.ts";
@@ -15,20 +16,22 @@ import { memoryStore } from "../../accounts/memory-store.ts";
 import { createToneModel, type ToneOptions } from "../../core/tone-model.ts";
 import type { Reply } from "./wire.ts";
 
-/** A whole server on a free port, over an engine that makes tones, with one key. */
+/** A server on a free port with one key, whose engine makes tones. */
 export interface TestServer extends RunningServer {
   readonly key: string;
   readonly keyId: string;
   readonly tenancy: Tenancy;
-  /** Makes another key, and the headers that present it. */
+  /** Creates another key and its headers. */
   another(): Promise<{ readonly key: string; readonly keyId: string; readonly auth: Record<string, string> }>;
-  /** The value of a metric without labels, or of the line that begins so. */
+  /** The value of the metric's line that begins with `name`. */
   metric(name: string): Promise<number>;
-  /** Utterances that have begun and are not over, whether they are computed just now or wait. */
+  /** Active and paused utterances. */
   begun(): Promise<number>;
   /** POSTs JSON with the key, or with the headers given instead. */
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  /** The reply of `GET /v1/usage`, for the server's key or the one in the headers. */
+  usage(headers?: Record<string, string>): ReturnType<Reply["json"]>;
 }
 
 export interface TestServerOptions {
@@ -41,7 +44,7 @@ export interface TestServerOptions {
   readonly buckets?: Buckets;
   readonly logger?: Logger;
   readonly canSpeak?: () => boolean;
-  /** Beside the tones, or in their place where one has their name, heart. */
+  /** Added to the tones; one named `heart` replaces them. */
   readonly checkpoints?: readonly LoadableCheckpoint[];
   readonly models?: readonly PublicModel[];
   readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
@@ -52,13 +55,13 @@ export interface TestServerOptions {
   readonly remoteVoices?: NonNullable<ServerParts["remoteVoices"]>;
   readonly detector?: NeuralDetector;
   readonly twilioAuthTokens?: readonly string[];
-  /** Serves Wyoming's clients too, on a free port, by the server's one key. */
+  /** Also serves the Wyoming protocol on a free port, with the server's key. */
   readonly wyoming?: boolean;
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { rpm = 100_000, burst = 100_000, tone = {}, store = memoryStore() } = options;
-  // Streams are taken as fast as they are made, unless a test is about that.
+  // No pacing by default.
   const flags = { port: "0", workers: "1", dataDir: "unused", maxAheadS: "0", ...options.flags };
   const settings = loadSettings({ flags });
   const anonymous = { rpm: settings.anonymousRpm, burst: settings.anonymousBurst };
@@ -109,12 +112,48 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const lines = await scraped();
       return valueIn(lines, "active_streams") + valueIn(lines, "paused_streams");
     },
-    post: (path, body, headers) =>
+    post: (path, body, headers, signal) =>
       fetch(server.url + path, {
         method: "POST",
+        signal: signal ?? null,
         headers: { ...auth, "Content-Type": "application/json", ...headers },
         body: typeof body === "string" ? body : JSON.stringify(body),
       }),
     get: (path, headers = auth) => fetch(server.url + path, { headers }),
+    usage: async (headers = auth) => ((await fetch(`${server.url}/v1/usage`, { headers })) as Reply).json(),
+  };
+}
+
+/** Starts a server that stops after the test. */
+export async function startForTest(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startTestServer(options);
+  t.after(() => server.stop());
+  return server;
+}
+
+/** Holds frames back until `open` is called. @param isHeld by the frame's index; every frame by default */
+export function frameGate(isHeld: (index: number) => boolean = () => true) {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, tone: { beforeFrame: (index: number) => (isHeld(index) ? opened : undefined) } };
+}
+
+/** A checkpoint of tones in place of the embedded voice. @param scripts collects every script that it speaks */
+export function recordingTones(scripts: Script[]): LoadableCheckpoint {
+  return {
+    name: "heart",
+    memoryBytes: 1,
+    async load() {
+      const tone = await createToneModel();
+      return {
+        speak(script, signal) {
+          scripts.push(script);
+          return tone.speak(script, signal);
+        },
+        close: () => tone.close(),
+      };
+    },
   };
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import fc from "../../properties.ts";
 import { until } from "../../waiting.ts";
+import { addVoice, deleteVoice } from "../http/forms.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
-import { addVoice, deleteVoice } from "../http/voice-form.ts";
 import { audioOf, type Received, WyomingClient } from "./client.ts";
 import { gate, refusal, withWyoming } from "./wyoming-server.ts";
 

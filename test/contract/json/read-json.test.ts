@@ -29,8 +29,8 @@ const isRead = (text: string): boolean => {
   }
 };
 
-describe("a request body", () => {
-  it("is what JSON.parse makes of it, as far as its schema names it", () => {
+describe("readJsonBody", () => {
+  it("returns what JSON.parse returns, reduced to the schema", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 30 });
     const scalar = fc.oneof(text, fc.double(), fc.boolean(), fc.constant(null), fc.integer());
     const turn = fc.record({ speaker: scalar, text: scalar, audio_wav_b64: scalar }, { requiredKeys: [] });
@@ -55,7 +55,7 @@ describe("a request body", () => {
     );
   });
 
-  it("is taken exactly when JSON.parse takes it, wherever a byte is missing, doubled or another", () => {
+  it("accepts exactly the texts that JSON.parse accepts", () => {
     const change = fc.record({
       at: fc.nat(),
       kind: fc.constantFrom("drop", "double", "put"),
@@ -81,14 +81,14 @@ describe("a request body", () => {
     );
   });
 
-  it("keeps no member that nobody asks for, and the last of two of a name", () => {
+  it("drops members that the schema does not name, and keeps the last duplicate", () => {
     assert.deepEqual(read('{"__proto__":{"text":"x"},"text":"a","constructor":1,"te\\u0078t":"b"}'), {
       text: "b",
     });
     assert.equal(Object.getPrototypeOf(read('{"__proto__":{"x":1}}')), Object.prototype);
   });
 
-  it("keeps members of any name of an object whose names are the client's own, and one more than it may have", () => {
+  it("keeps free members of any name, up to one more than the limit", () => {
     const said = { __proto__: null, "": "a", "ü 1": "b", text: "c", constructor: "d", lexicon: "e" };
     assert.deepEqual(read(JSON.stringify({ text: "x", lexicon: said })), { text: "x", lexicon: { ...said } });
     const odd = (read('{"lexicon":{"__proto__":"x","a":{"b":[1]},"a":{"c":{"d":1}}}}') as { lexicon: object })
@@ -105,7 +105,7 @@ describe("a request body", () => {
     assert.ok(Object.keys(long.lexicon)[0]!.length > 64, "what is too long stays too long");
   });
 
-  it("says where it is no JSON, and quotes nothing", () => {
+  it("reports the byte of a syntax error and quotes nothing", () => {
     for (const [text, where] of [
       ['{"text":secret}', /look at byte 8$/],
       ['{"text":"a"', /ends too early$/],
@@ -117,7 +117,7 @@ describe("a request body", () => {
     }
   });
 
-  it("may begin with a byte order mark and has to be UTF-8, also where it is ignored", () => {
+  it("takes a byte order mark and requires UTF-8, also in ignored members", () => {
     assert.deepEqual(read('\ufeff{"text":"ä"}'), { text: "ä" });
     for (const name of ["text", "ignored", "audio_wav_b64"]) {
       for (const before of ["", "x".repeat(200_000)]) {
@@ -130,7 +130,7 @@ describe("a request body", () => {
     for (let before = 65_530; before < 65_537; before++) read(`{"ignored":"${"x".repeat(before)}🎉"}`);
   });
 
-  it("takes no more memory for what is ignored than a byte for a level of nesting", () => {
+  it("uses one byte per nesting level for ignored values", () => {
     const deep = 1_000_000;
     assert.deepEqual(read(`{"text":"a","x":${"[".repeat(deep)}${"]".repeat(deep)}}`), { text: "a" });
     assert.deepEqual(read(`{"text":"a","x":[${"{},".repeat(deep)}{}]}`), { text: "a" });
@@ -143,7 +143,7 @@ describe("a request body", () => {
     });
   });
 
-  it("reads long audio only when it is asked for, and counts other long strings as too long", () => {
+  it("decodes long audio on demand, and keeps other long strings too long", () => {
     const audio = "UklG".repeat(60_000);
     const escaped = audio.replace("kl", "k\\/\\u006c");
     const body = readJsonBody(
@@ -168,7 +168,7 @@ describe("a request body", () => {
   });
 });
 
-describe("JSON that is read by a schema", () => {
+describe("readJson", () => {
   /** The most that a value of a schema takes, as JSON: for each member its name, for each string its bound. */
   const boundOf = (schema: object): number => JSON.stringify(worst(schema)).length;
   function worst(schema: object): unknown {
@@ -265,7 +265,7 @@ describe("JSON that is read by a schema", () => {
     });
   });
 
-  it("keeps an object that nobody here looks into as its text, unless that is long or deep", () => {
+  it("keeps a free object as its text, within its length and depth", () => {
     const parametersOf = (json: string) =>
       readJson(bytesOf(`{"tools":[{"parameters":${json}}]}`), SessionUpdate).value as {
         tools: { parameters: JsonText }[];
@@ -278,7 +278,7 @@ describe("JSON that is read by a schema", () => {
     assert.throws(() => parametersOf(`{"a":"${"x".repeat(600_001)}"}`), /has more than 600000 bytes/);
   });
 
-  it("takes null for an absent member where it may be absent and not null, if asked to", () => {
+  it("drops null for optional members that are not nullable, if asked", () => {
     const sent =
       '{"audio":{"input":{"transcription":{"model":"whisper-1","language":null}}},"instructions":null}';
     const read = (isNullAbsent: boolean) => readJson(bytesOf(sent), SessionUpdate, { isNullAbsent }).value;
@@ -291,7 +291,7 @@ describe("JSON that is read by a schema", () => {
     assert.deepEqual(twice.value, {});
   });
 
-  it("may be kept whole where it is the operator's, up to a length and a depth", () => {
+  it("readSettingsJson keeps everything, within a length and a depth", () => {
     assert.deepEqual(readSettingsJson('{"a":[{}]}'), { a: [{}] });
     assert.throws(
       () => readSettingsJson(`"${"a".repeat(2 ** 20)}"`),

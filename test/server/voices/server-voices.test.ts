@@ -14,8 +14,8 @@ import { buildScript } from "../../../src/serving/prepare/build-script.ts";
 import { resolveTts } from "../../../src/serving/prepare/resolve-request.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { SettingsError } from "../../../src/settings/settings-error.ts";
+import { addVoice, VOICES, voiceWav } from "../../api/http/forms.ts";
 import { startTestServer } from "../../api/http/start.ts";
-import { addVoice, VOICES, voiceWav } from "../../api/http/voice-form.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-voices-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,33 +1,36 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { OpenAI } from "openai";
+import { encodeWav } from "../../../../src/audio/encode-wav.ts";
+import { RecogniserError } from "../../../../src/core/recogniser.ts";
 import { ScriptedRecogniser } from "../../../recognition/scripted-recogniser.ts";
-import { startTestServer, type TestServer } from "../start.ts";
-import { type Parts, transcribe, WAV } from "../transcription-form.ts";
+import { ToneRecogniser, toneSpeech } from "../../../recognition/tone-recogniser.ts";
+import { type Parts, TRANSLATIONS, transcribe, translate, WAV } from "../forms.ts";
+import { startForTest, startTestServer, type TestServer } from "../start.ts";
 
-const TEXT = "One way & another. Two --> <three>.";
+describe("POST /v1/audio/transcriptions", () => {
+  const TEXT = "One way & another. Two --> <three>.";
 
-let server: TestServer;
-let recogniser: ScriptedRecogniser;
-let openai: OpenAI;
-before(async () => {
-  recogniser = new ScriptedRecogniser();
-  server = await startTestServer({ recogniser });
-  openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
-});
-after(() => server.stop());
-beforeEach(() => {
-  recogniser.asked.length = 0;
-  recogniser.clips.length = 0;
-});
+  let server: TestServer;
+  let recogniser: ScriptedRecogniser;
+  let openai: OpenAI;
+  before(async () => {
+    recogniser = new ScriptedRecogniser();
+    server = await startTestServer({ recogniser });
+    openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
+  });
+  after(() => server.stop());
+  beforeEach(() => {
+    recogniser.asked.length = 0;
+    recogniser.clips.length = 0;
+  });
 
-function file(): File {
-  return new File([WAV], "a.wav");
-}
+  function file(): File {
+    return new File([WAV], "a.wav");
+  }
 
-describe("a transcript", () => {
-  test("comes as JSON with what it is billed for, and is metered", async () => {
-    const before = await (await server.get("/v1/usage")).json();
+  test("returns JSON with its usage, and is metered", async () => {
+    const before = await server.usage();
     const reply = await transcribe(server, { prompt: "Ways." });
     assert.equal(reply.status, 200);
     assert.equal(reply.headers.get("content-type"), "application/json; charset=utf-8");
@@ -44,7 +47,7 @@ describe("a transcript", () => {
         output_audio_seconds: 0,
       },
     });
-    const usage = await (await server.get("/v1/usage")).json();
+    const usage = await server.usage();
     assert.equal(usage.requests, before.requests + 1);
     assert.equal(usage.input_audio_seconds, before.input_audio_seconds + 0.5);
     assert.equal(usage.input_chars, before.input_chars + 5);
@@ -56,7 +59,7 @@ describe("a transcript", () => {
     assert.deepEqual(recogniser.asked, [{ ...asked, traceHeaders: {} }]);
   });
 
-  test("is steered by languages and keywords, as newer clients of OpenAI's API name them", async () => {
+  test("is steered by languages and keywords", async () => {
     const ask = async (parts: Parts) => {
       const reply = await transcribe(server, { model: "gpt-transcribe", ...parts });
       const { languages: told, usage } = await reply.json();
@@ -75,16 +78,15 @@ describe("a transcript", () => {
     assert.equal((await ask({ "keywords[]": [" ", ""] })).prompt, null);
   });
 
-  test("names no language that nobody knows", async (t) => {
+  test("returns no language when the recogniser finds none", async (t) => {
     const unsure = new ScriptedRecogniser();
     const recognise = unsure.recognise.bind(unsure);
     unsure.recognise = async (...asked) => ({ ...(await recognise(...asked)), language: null });
-    const own = await startTestServer({ recogniser: unsure });
-    t.after(() => own.stop());
+    const own = await startForTest(t, { recogniser: unsure });
     assert.deepEqual((await (await transcribe(own, {})).json()).languages, []);
   });
 
-  test("may be asked for with the times of segments in every format, as the AI SDK does", async () => {
+  test("takes timestamp_granularities in every format, as the AI SDK sends it", async () => {
     for (const format of ["json", "text", "srt", "vtt", "verbose_json"]) {
       const reply = await transcribe(server, {
         response_format: format,
@@ -95,7 +97,7 @@ describe("a transcript", () => {
     }
   });
 
-  test("comes to OpenAI's own client, in each format", async () => {
+  test("returns each format to OpenAI's client", async () => {
     const model = "gpt-4o-transcribe";
     assert.equal((await openai.audio.transcriptions.create({ file: file(), model })).text, TEXT);
     const text = await openai.audio.transcriptions.create({ file: file(), model, response_format: "text" });
@@ -114,7 +116,7 @@ describe("a transcript", () => {
     );
   });
 
-  test("tells OpenAI's client the times of segments, of words, or of both", async () => {
+  test("returns times of segments, of words, or of both to OpenAI's client", async () => {
     const ask = (granularities?: ("word" | "segment")[]) =>
       openai.audio.transcriptions.create({
         file: file(),
@@ -154,7 +156,7 @@ describe("a transcript", () => {
     );
   });
 
-  test("comes to OpenAI's client as events, which joined are its text", async () => {
+  test("streams events to OpenAI's client that join to the text", async () => {
     const stream = await openai.audio.transcriptions.create({
       file: file(),
       model: "gpt-4o-mini-transcribe",
@@ -181,5 +183,133 @@ describe("a transcript", () => {
         output_audio_seconds: 0,
       },
     });
+  });
+});
+
+describe("POST /v1/audio/translations", () => {
+  const TEXT = "One way & another. Two --> <three>.";
+
+  let server: TestServer;
+  let recogniser: ScriptedRecogniser;
+  before(async () => {
+    recogniser = new ScriptedRecogniser();
+    server = await startTestServer({ recogniser });
+  });
+  after(() => server.stop());
+  beforeEach(() => {
+    recogniser.asked.length = 0;
+    recogniser.canTranslate = true;
+    recogniser.fail(null);
+  });
+
+  async function refused(parts: Parts, status: number, message: RegExp): Promise<void> {
+    const reply = await translate(server, parts);
+    const { error } = await reply.json();
+    assert.equal(reply.status, status, error?.message);
+    assert.match(error.message, message);
+  }
+
+  test("asks the recogniser for a translation, and is metered", async () => {
+    const before = await server.usage();
+    const reply = await translate(server, { prompt: "Ways.", language: "de" });
+    assert.deepEqual(await reply.json(), {
+      text: TEXT,
+      languages: [{ code: "de" }],
+      usage: {
+        type: "duration",
+        seconds: 0.5,
+        input_chars: 5,
+        input_audio_seconds: 0.5,
+        output_audio_seconds: 0,
+      },
+    });
+    const usage = await server.usage();
+    assert.equal(usage.requests, before.requests + 1);
+    assert.equal(usage.input_audio_seconds, before.input_audio_seconds + 0.5);
+    assert.equal(usage.input_chars, before.input_chars + 5);
+    const { task, language, prompt, wantsWords } = recogniser.asked[0]!;
+    assert.deepEqual([task, language, prompt, wantsWords], ["translate", "de", "Ways.", false]);
+  });
+
+  test("returns the recogniser's translation of a recording", async (t) => {
+    const own = await startForTest(t, { recogniser: new ToneRecogniser() });
+    const { samples, sampleRateHz } = toneSpeech().clip;
+    const pcm = Int16Array.from(samples, (sample) => Math.round(32_767 * sample));
+    const file = new Blob([encodeWav(pcm, sampleRateHz) as Uint8Array<ArrayBuffer>]);
+    const reply = await translate(own, { file, response_format: "text" });
+    assert.equal(await reply.text(), "LOW MIDDLE HIGH MIDDLE LOW HIGH\n");
+  });
+
+  test("returns each format to OpenAI's client", async () => {
+    const openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
+    const ask = { file: new File([WAV], "a.wav"), model: "whisper-1" } as const;
+    assert.equal((await openai.audio.translations.create(ask)).text, TEXT);
+    // Its types take every format for JSON.
+    const told: unknown = await openai.audio.translations.create({
+      ...ask,
+      response_format: "verbose_json",
+    });
+    const verbose = told as OpenAI.Audio.TranslationVerbose;
+    assert.deepEqual([verbose.language, verbose.duration, verbose.text], ["english", 0.5, TEXT]);
+    assert.deepEqual(
+      verbose.segments?.map(({ text, start }) => [text, start]),
+      [
+        ["One way & another.", 0],
+        ["Two --> <three>.", 1.5],
+      ],
+    );
+    assert.ok("task" in verbose && verbose.task === "translate");
+    assert.ok(!("words" in verbose));
+    const plain = async (response_format: "text" | "srt" | "vtt"): Promise<unknown> =>
+      await openai.audio.translations.create({ ...ask, response_format });
+    assert.equal(await plain("text"), `${TEXT}\n`);
+    assert.match(String(await plain("srt")), /^1\n00:00:00,000 --> 00:00:00,800\nOne way & another\.\n\n2\n/);
+    assert.match(String(await plain("vtt")), /^WEBVTT\n\n/);
+  });
+
+  test("takes the language as a hint that cannot be wrong", async () => {
+    for (const [sent, asked] of [
+      ["de", "de"],
+      ["pt-BR", "pt"],
+      ["German", "de"],
+      ["klingon", null],
+      ["", null],
+      ["en-GB", null],
+    ] as const) {
+      assert.equal((await translate(server, { language: sent })).status, 200);
+      assert.equal(recogniser.asked.at(-1)!.language, asked, sent);
+    }
+  });
+
+  test("returns 400 or 422 for fields that only transcription has", async () => {
+    const times = { response_format: "verbose_json", "timestamp_granularities[]": "segment" };
+    await refused(
+      times,
+      400,
+      /^timestamp_granularities is not taken here, a translation's words are said at no time/,
+    );
+    await refused({ stream: "true" }, 400, /^stream is not taken here, a translation comes in one piece/);
+    await refused(
+      { "keywords[]": "tea" },
+      422,
+      /^"keywords\[\]" is not a field of this form: leave it out; there are file, model, prompt, response_format, temperature, language$/,
+    );
+    await refused({ response_format: "docx" }, 400, /^response_format "docx" is not made here/);
+    await refused({ model: "whisper-9" }, 400, /^model "whisper-9" is unknown/);
+    await refused({ temperature: "2" }, 422, /^temperature must be at most 1$/);
+    const get = await server.get(TRANSLATIONS);
+    assert.deepEqual([get.status, get.headers.get("allow")], [405, "POST"]);
+    assert.equal(recogniser.asked.length, 0);
+  });
+
+  test("returns 400 when the recogniser cannot translate", async () => {
+    const remedy = /^the recogniser cannot translate: ask \/v1\/audio\/transcriptions for what is said/;
+    recogniser.fail(new RecogniserError("It does not translate.", { refused: "task" }));
+    await refused({}, 400, remedy);
+    assert.equal(recogniser.asked.length, 1);
+    recogniser.canTranslate = false;
+    // Before the recording is read.
+    await refused({ file: "words" }, 400, remedy);
+    assert.equal(recogniser.asked.length, 1);
   });
 });

@@ -7,7 +7,7 @@ import { until } from "../../../waiting.ts";
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
 import { RealtimeClient } from "../../realtime/client.ts";
 import { ScriptedDetector } from "../../realtime/scripted-detector.ts";
-import { startTestServer, type TestServer } from "../start.ts";
+import { startForTest, startTestServer, type TestServer } from "../start.ts";
 
 const WORDS = "Aubergine marmalade.";
 
@@ -34,7 +34,7 @@ afterEach(async () => {
 /** A JSON array that is nested so deep. */
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const usageOf = async (headers: Record<string, string>) =>
-  (await (await server.get("/v1/usage", headers)).json()) as {
+  (await server.usage(headers)) as {
     requests: number;
     input_audio_seconds: number;
   };
@@ -60,8 +60,8 @@ function turn(own: RealtimeClient): void {
   own.speak(800, { isSilent: true });
 }
 
-describe("what a session keeps of an event", () => {
-  test("is what the protocol names, however much else was sent, and however deep", async () => {
+describe("A realtime session", () => {
+  test("keeps only the fields that the protocol names, at any depth", async () => {
     const junk = `[${"{},".repeat(100_000)}{}]`;
     client.send(
       `{"type":"session.update","session":{"junk":${junk},"audio":{"input":{` +
@@ -76,7 +76,7 @@ describe("what a session keeps of an event", () => {
     assert.deepEqual(input.transcription, { language: "en" });
   });
 
-  test("is read in a thread where the message is large, functions and all", async () => {
+  test("parses a large message in a thread, functions included", async () => {
     const parameters = { type: "object", properties: { day: { type: "string" } } };
     const session = { tools: [{ type: "function", name: "clock", parameters }], junk: "x".repeat(300_000) };
     client.send({ type: "session.update", session });
@@ -93,7 +93,7 @@ describe("what a session keeps of an event", () => {
     assert.equal(((await client.upTo("error")).error as { code: string }).code, "invalid_value");
   });
 
-  test("of a client secret is the same, and what is deep is no fault of the server", async () => {
+  test("limits a client secret's session in the same way", async () => {
     for (const junk of [`[${"{},".repeat(100_000)}{}]`, nested(100_000)]) {
       const reply = await server.post("/v1/realtime/client_secrets", `{"session":{"x":${junk}}}`);
       assert.equal(reply.status, 200);
@@ -109,8 +109,8 @@ describe("what a session keeps of an event", () => {
   });
 });
 
-describe("a session that sends more than its share", () => {
-  test("is slowed, and closed with the reason where it goes on", async () => {
+describe("A realtime session that floods the server", () => {
+  test("is slowed, then closed with 1008", async () => {
     for (let count = 0; count < 40_000; count += 1) client.send({ type: "response.cancel" });
     const { code, reason } = await client.closing();
     assert.equal(code, 1_008);
@@ -119,13 +119,13 @@ describe("a session that sends more than its share", () => {
     assert.ok(answers < 10_000, `${answers} were answered`);
   });
 
-  test("is slowed and closed by what is around its audio, too", async () => {
+  test("is closed for junk around its audio", async () => {
     const junk = `{"type":"input_audio_buffer.append","audio":"AAAA",${'"é":0,'.repeat(8_000)}"b":0}`;
     for (let count = 0; count < 2_000; count += 1) client.send(junk);
     assert.equal((await client.closing()).code, 1_008);
   });
 
-  test("is not closed for its audio, however small its pieces are", async () => {
+  test("is not closed for many small chunks of audio", async () => {
     client.send({
       type: "session.update",
       session: { audio: { input: { format: { type: "audio/pcmu" } } } },
@@ -137,13 +137,13 @@ describe("a session that sends more than its share", () => {
     assert.equal(client.closed, null);
   });
 
-  test("is slowed by pings and pongs, too", async () => {
+  test("is closed for pongs", async () => {
     for (let count = 0; count < 40_000; count += 1) client.socket.pong("x".repeat(100));
     const { code } = await client.closing();
     assert.equal(code, 1_008);
   });
 
-  test("holds the memory of a message from its first bytes on, and gives it back when it goes", async () => {
+  test("holds the memory of a message from its first bytes until it ends", async () => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     await once(socket, "connect");
     socket.write(
@@ -171,15 +171,10 @@ describe("a session that sends more than its share", () => {
     socket.destroy();
     await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
   });
-
-  test("is told that its message is too large", async () => {
-    client.send("x".repeat(4 * 2 ** 20 + 1));
-    assert.equal((await client.closing()).code, 1_009);
-  });
 });
 
-describe("a session and its key", () => {
-  test("end together: once the key is revoked, the session is closed with the reason", async () => {
+describe("A session and its key", () => {
+  test("end together: revoking the key closes the session with its reason", async () => {
     const other = await server.another();
     const own = await RealtimeClient.open({ url: server.url, key: other.key });
     const page = await server.post("/v1/realtime/client_secrets", {}, other.auth);
@@ -193,7 +188,7 @@ describe("a session and its key", () => {
     }
   });
 
-  test("pay a token for each turn that is transcribed and gets no response, as one record", async () => {
+  test("pay a token for each turn that is transcribed without a response", async () => {
     const other = await slowKey();
     const own = await openWith(other.key, {
       audio: {
@@ -213,7 +208,7 @@ describe("a session and its key", () => {
     assert.equal((await usageOf(other.auth)).requests, 2, "and nothing more at the end");
   });
 
-  test("pay one token where a response answers the turn", async () => {
+  test("pay one token when a response answers the turn", async () => {
     const other = await slowKey();
     const own = await openWith(other.key, { audio: { input: { transcription: {} } } });
     const before = await remaining(other.auth);
@@ -224,7 +219,7 @@ describe("a session and its key", () => {
     assert.equal((await usageOf(other.auth)).requests, 1);
   });
 
-  test("pay for what was transcribed of a turn that was cleared", async () => {
+  test("pay for what was transcribed of a cleared turn", async () => {
     const other = await server.another();
     const own = await openWith(other.key, {
       audio: { input: { turn_detection: { type: "server_vad", silence_duration_ms: 10_000 } } },
@@ -240,4 +235,27 @@ describe("a session and its key", () => {
     assert.ok((await usageOf(other.auth)).input_audio_seconds > 0.6);
     await own.close();
   });
+});
+
+test("ten minutes of silence at once delay no other session, and speech after them is detected", async (t) => {
+  const detector = new ScriptedDetector();
+  const recogniser = new ScriptedRecogniser();
+  const own = await startForTest(t, { detector, recogniser, writer: new ScriptedWriter(["Yes."]) });
+  const client = await RealtimeClient.open(own);
+  const other = await RealtimeClient.open(own);
+  const audio = Buffer.alloc(48_000 * 60).toString("base64");
+  for (let minute = 0; minute < 10; minute += 1) client.send({ type: "input_audio_buffer.append", audio });
+  other.speak(700);
+  other.speak(800, { isSilent: true });
+  await other.upTo("response.done");
+  client.send({ type: "conversation.item.retrieve", item_id: "none" });
+  await client.upTo("error", { deadlineMs: 60_000 });
+  client.speak(700);
+  client.speak(800, { isSilent: true });
+  const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
+  assert.ok(Math.abs((audio_start_ms as number) - 600_000) <= 400, `${audio_start_ms}`);
+  await client.upTo("response.created");
+  assert.ok(detector.resets >= 10, `${detector.resets} resets`);
+  await client.close();
+  await other.close();
 });

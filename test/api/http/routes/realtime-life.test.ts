@@ -77,10 +77,10 @@ const STATES: readonly (readonly [string, (client: RealtimeClient) => Promise<un
   ],
 ];
 
-describe("a client that leaves while its session", () => {
+describe("A client that leaves while its session", () => {
   for (const [name, reach] of STATES) {
     for (const how of ["close", "terminate"] as const) {
-      test(`${name}, by a ${how}, leaves nothing behind`, async () => {
+      test(`${name}, by ${how}, leaves nothing behind`, async () => {
         const own = await start();
         const client = await RealtimeClient.open(own);
         await reach(client);
@@ -92,9 +92,9 @@ describe("a client that leaves while its session", () => {
   }
 });
 
-describe("a server that stops while a session", () => {
+describe("A server that stops while a session", () => {
   for (const [name, reach] of STATES) {
-    test(`${name} lets a reply end, and tells its client to come back`, async () => {
+    test(`${name} finishes the reply and closes with 1001`, async () => {
       const own = await start();
       const client = await RealtimeClient.open(own);
       await reach(client);
@@ -110,7 +110,7 @@ describe("a server that stops while a session", () => {
     });
   }
 
-  test("has a client that does not read, or answer, ends all the same, after its grace", async () => {
+  test("has a client that reads nothing still stops after its grace", async () => {
     const own = await start({ flags: { shutdownGraceMs: "100" } });
     const client = await RealtimeClient.open(own);
     client.socket.pause();
@@ -122,8 +122,8 @@ describe("a server that stops while a session", () => {
   });
 });
 
-describe("a client that", () => {
-  test("answers no ping is let go", async () => {
+describe("A realtime client", () => {
+  test("that answers no ping is disconnected", async () => {
     const own = await start({ flags: { heartbeatMs: "100" } });
     const client = await RealtimeClient.open(own, {
       headers: { Authorization: `Bearer ${own.key}` },
@@ -133,7 +133,7 @@ describe("a client that", () => {
     await ended(own);
   });
 
-  test("answers pings and says nothing for too long is told so", async () => {
+  test("that answers pings but sends nothing gets session_idle", async () => {
     const own = await start({ flags: { heartbeatMs: "100", "realtime.idleTimeoutMs": "1000" } });
     const client = await RealtimeClient.open(own);
     const error = await client.upTo("error");
@@ -141,14 +141,14 @@ describe("a client that", () => {
     assert.equal((await client.closing()).code, 1_008);
   });
 
-  test("is idle is told so within a second, however seldom it is pinged", async () => {
+  test("that is idle gets session_idle within a second, with a long heartbeat", async () => {
     const own = await start({ flags: { heartbeatMs: "60000", "realtime.idleTimeoutMs": "1000" } });
     const client = await RealtimeClient.open(own);
     assert.equal(((await client.upTo("error")).error as { code: string }).code, "session_idle");
     assert.equal((await client.closing()).code, 1_008);
   });
 
-  test("stays for longer than a session may is told so", async () => {
+  test("that stays beyond the session limit gets session_expired", async () => {
     const own = await start({ flags: { "realtime.maxSessionS": "1" } });
     const client = await RealtimeClient.open(own);
     const error = await client.upTo("error");
@@ -156,7 +156,7 @@ describe("a client that", () => {
     assert.equal((await client.closing()).code, 1_008);
   });
 
-  test("reads nothing has no more made for it, and is asked nothing more, until it goes", async () => {
+  test("that reads nothing gets no more events and is disconnected", async () => {
     const own = await start({ flags: { heartbeatMs: "200" } });
     const client = await RealtimeClient.open(own);
     client.socket.pause();
@@ -167,7 +167,7 @@ describe("a client that", () => {
     client.socket.terminate();
   });
 
-  test("floods a session with sound in small pieces has few of them looked at at a time", async () => {
+  test("that floods audio has at most 8 chunks analysed at once", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
     client.speak(60_000, { isSilent: true });
@@ -177,7 +177,7 @@ describe("a client that", () => {
     await client.close();
   });
 
-  test("is muted in the middle of its turn has ended it", async () => {
+  test("that stops sending midway ends its turn", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
     client.speak(700);
@@ -186,7 +186,7 @@ describe("a client that", () => {
     await client.close();
   });
 
-  test("throws its sound away in the middle of its turn has said nothing", async () => {
+  test("that clears its audio midway has said nothing", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
     client.speak(500);
@@ -203,7 +203,7 @@ describe("a client that", () => {
     await client.close();
   });
 
-  test("looks for turns again after a time without is heard at the right place", async () => {
+  test("that re-enables turn detection gets correct offsets", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
     const update = (turn_detection: unknown) =>
@@ -218,7 +218,7 @@ describe("a client that", () => {
     await client.close();
   });
 
-  test("speaks into a reply ends it, and what was not heard of it was not said", async () => {
+  test("that interrupts a reply keeps only what was played of it", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
     client.send({ type: "response.create" });
@@ -242,7 +242,7 @@ describe("a client that", () => {
   });
 });
 
-describe("an interruption that takes two words", () => {
+describe("An interruption that needs two words", () => {
   const update = {
     type: "session.update",
     session: {
@@ -263,7 +263,7 @@ describe("an interruption that takes two words", () => {
   }
   const status = (event: ServerEvent) => (event.response as { status: string }).status;
 
-  test("is none with one, which is said to nobody", async () => {
+  test("ignores one word", async () => {
     const client = await speaking("Mhm.");
     client.speak(700);
     client.speak(800, { isSilent: true });
@@ -276,7 +276,7 @@ describe("an interruption that takes two words", () => {
     assert.equal(client.types.filter((type) => type === "response.created").length, 1);
   });
 
-  test("is none with none, of which nothing is told", async () => {
+  test("ignores speech without words", async () => {
     const client = await speaking("");
     client.speak(700);
     client.speak(800, { isSilent: true });
@@ -288,7 +288,7 @@ describe("an interruption that takes two words", () => {
     await client.close();
   });
 
-  test("is one with two, while it goes on", async () => {
+  test("takes two words while they are spoken", async () => {
     const client = await speaking("Wait, please.");
     client.speak(1_000);
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
@@ -301,23 +301,21 @@ describe("an interruption that takes two words", () => {
   });
 });
 
-describe("a session whose writer is down", () => {
-  test("says so in each reply, and goes on", async () => {
-    const own = await start();
-    const client = await RealtimeClient.open(own);
-    writer.fail();
-    client.send({ type: "response.create" });
-    const { status, status_details } = (await client.upTo("response.done")).response as {
-      status: string;
-      status_details: { error: { code: string } };
-    };
-    assert.deepEqual([status, status_details.error.code], ["failed", "inference_error"]);
-    await client.close();
-    assert.deepEqual(client.faults, []);
-  });
+test("a failed writer fails each reply, and the session goes on", async () => {
+  const own = await start();
+  const client = await RealtimeClient.open(own);
+  writer.fail();
+  client.send({ type: "response.create" });
+  const { status, status_details } = (await client.upTo("response.done")).response as {
+    status: string;
+    status_details: { error: { code: string } };
+  };
+  assert.deepEqual([status, status_details.error.code], ["failed", "inference_error"]);
+  await client.close();
+  assert.deepEqual(client.faults, []);
 });
 
-test("silence after a reply is answered where a session wants that", async () => {
+test("idle_timeout_ms answers silence after a reply", async () => {
   const own = await start({}, "Hm.");
   const client = await RealtimeClient.open(own);
   client.send({

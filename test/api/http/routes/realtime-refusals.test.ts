@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from "../start.ts";
 
 const key = (value: string) => ["realtime", `openai-insecure-api-key.${value}`];
 
-describe("a realtime session is refused before it is one", () => {
+describe("A realtime session is refused", () => {
   let server: TestServer;
   before(async () => {
     const flags = { "realtime.sessionsPerKey": "2", "realtime.sessions": "3" };
@@ -15,7 +15,7 @@ describe("a realtime session is refused before it is one", () => {
   });
   after(() => server.stop());
 
-  test("without a key, or with one that is none, in whatever place", async () => {
+  test("without a valid key, wherever it is sent", async () => {
     for (const options of [
       {},
       { headers: { Authorization: "Bearer ant_nonsense" } },
@@ -31,7 +31,7 @@ describe("a realtime session is refused before it is one", () => {
     }
   });
 
-  test("for a model that is none, and what is of WebRTC", async () => {
+  test("for an unknown model, and for WebRTC calls", async () => {
     const headers = { Authorization: `Bearer ${server.key}` };
     const model = await RealtimeClient.refused(server.url, { headers, query: "?model=nobody" });
     assert.equal(model.status, 400);
@@ -40,7 +40,7 @@ describe("a realtime session is refused before it is one", () => {
     assert.match(call.error.message, /^call_id/);
   });
 
-  test("without an upgrade, which is said", async () => {
+  test("with 426 without an upgrade", async () => {
     const reply = await server.get("/v1/realtime");
     assert.equal(reply.status, 426);
     assert.equal(reply.headers.get("upgrade"), "websocket");
@@ -62,7 +62,7 @@ describe("a realtime session is refused before it is one", () => {
     await until("its end", async () => (await server.metric("realtime_sessions")) === 0);
   });
 
-  test("where its key, or the server, has as many as may be; and taken again once one has ended", async () => {
+  test("when its key or the server has its maximum, until one ends", async () => {
     const sessions = [await RealtimeClient.open(server), await RealtimeClient.open(server)];
     const headers = { Authorization: `Bearer ${server.key}` };
     assert.equal((await RealtimeClient.refused(server.url, { headers })).status, 429);
@@ -79,7 +79,7 @@ describe("a realtime session is refused before it is one", () => {
     await until("the end of all", async () => (await server.metric("realtime_sessions")) === 0);
   });
 
-  test("never two at once for the last place", async () => {
+  test("when several ask at once for the last slot", async () => {
     const opened = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const socket = RealtimeClient.connect(server.url, {
@@ -97,21 +97,21 @@ describe("a realtime session is refused before it is one", () => {
   });
 });
 
-describe("a key among the subprotocols", () => {
+describe("A key in the subprotocols", () => {
   let server: TestServer;
   before(async () => {
     server = await startTestServer({ detector: new ScriptedDetector() });
   });
   after(() => server.stop());
 
-  test("opens a session, whose protocol is realtime and nothing else", async () => {
+  test("opens a session with the protocol realtime", async () => {
     const protocols = [...key(server.key), "openai-agents-sdk.0.20.0"];
     const session = await RealtimeClient.open(server, { protocols });
     assert.equal(session.socket.protocol, "realtime");
     await session.close();
   });
 
-  test("is never told back, also where realtime is not asked for", async () => {
+  test("is never echoed, even without realtime", async () => {
     const socket = RealtimeClient.connect(server.url, {
       protocols: [`openai-insecure-api-key.${server.key}`],
     });
@@ -120,7 +120,7 @@ describe("a key among the subprotocols", () => {
     socket.terminate();
   });
 
-  test("may be a client secret, for many sessions, with the settings that it was made with", async () => {
+  test("may be a client secret, which opens several sessions with its settings", async () => {
     const made = await server.post("/v1/realtime/client_secrets", {
       expires_after: { anchor: "created_at", seconds: 60 },
       session: { type: "realtime", instructions: "Be brief.", audio: { output: { voice: "ash" } } },
@@ -143,7 +143,7 @@ describe("a key among the subprotocols", () => {
     assert.equal((await server.get("/v1/usage", { Authorization: `Bearer ${value}` })).status, 401);
   });
 
-  test("may be a secret for a transcription, whose session has that type", async () => {
+  test("may be a client secret for transcription", async () => {
     const made = await server.post("/v1/realtime/client_secrets", { session: { type: "transcription" } });
     const { value, session } = await made.json();
     assert.equal(session.type, "transcription");
@@ -152,7 +152,7 @@ describe("a key among the subprotocols", () => {
     await client.close();
   });
 
-  test("may be a secret that expires while its session is opened, which has what that was made with", async (t) => {
+  test("may be a client secret that expires while its session opens", async (t) => {
     const session = { instructions: "Be brief." };
     const made = await server.post("/v1/realtime/client_secrets", { session });
     const { value } = await made.json();
@@ -172,7 +172,7 @@ describe("a key among the subprotocols", () => {
     await client.close();
   });
 
-  test("is worth nothing once its secret has expired or its key was revoked", async () => {
+  test("is refused once the key of its secret was revoked", async () => {
     const other = await server.another();
     const { value } = await (await server.post("/v1/realtime/client_secrets", {}, other.auth)).json();
     await (await RealtimeClient.open(server, { protocols: key(value) })).close();
@@ -180,7 +180,7 @@ describe("a key among the subprotocols", () => {
     assert.equal((await RealtimeClient.refused(server.url, { protocols: key(value) })).status, 401);
   });
 
-  test("is made by a body that fits, by a key, for a model that there is", async () => {
+  test("comes from a valid body, a key and a known model", async () => {
     const make = async (body: unknown, headers?: Record<string, string>) =>
       (await server.post("/v1/realtime/client_secrets", body, headers)).status;
     assert.equal(await make({ expires_after: { seconds: 5 } }), 422);

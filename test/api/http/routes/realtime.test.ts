@@ -69,8 +69,8 @@ function turn(): void {
   client.speak(800, { isSilent: true });
 }
 
-describe("a turn over a socket", () => {
-  test("is heard and answered aloud", async () => {
+describe("A realtime turn", () => {
+  test("is transcribed and answered aloud", async () => {
     turn();
     await client.upTo("input_audio_buffer.speech_started");
     await client.upTo("input_audio_buffer.committed");
@@ -85,7 +85,7 @@ describe("a turn over a socket", () => {
     assert.equal(dialogues.at(-1)!.history.at(-1)!.text, SECRET_WORDS);
   });
 
-  test("is one line in the log, one count and one usage record, and so is the session, and nothing said is logged", async () => {
+  test("is one log line, one count and one usage record, without its words", async () => {
     const keyed = await server.another();
     const own = await RealtimeClient.open({ url: server.url, key: keyed.key });
     const from = lines.length;
@@ -112,7 +112,7 @@ describe("a turn over a socket", () => {
       /antiphon_requests_ended_total\{route="\/v1\/realtime",end="finished",type="none"\} \d/,
     );
     assert.match(metrics, /antiphon_realtime_answer_seconds_count [1-9]/);
-    const usage = await (await server.get("/v1/usage", keyed.auth)).json();
+    const usage = await server.usage(keyed.auth);
     assert.equal(usage.requests, 1, JSON.stringify(usage));
     assert.ok(usage.input_audio_seconds > 0.6 && usage.input_audio_seconds < 1.5);
     const said = lines.join("");
@@ -120,7 +120,7 @@ describe("a turn over a socket", () => {
       assert.ok(!said.includes(word));
   });
 
-  test("is recognised while it is spoken, by what was made of it before, and what is superseded stops", async () => {
+  test("is transcribed while it is spoken, and superseded recognitions stop", async () => {
     recogniser.asked.length = 0;
     client.speak(3_200);
     await until("recognitions of what is said so far", () => recogniser.asked.length >= 2);
@@ -138,7 +138,7 @@ describe("a turn over a socket", () => {
     await until("its end", () => recogniser.stopped.length > stopped);
   });
 
-  test("that was committed is heard, whoever speaks after it", async () => {
+  test("is transcribed after a commit, even when speech follows", async () => {
     recogniser.hold();
     turn();
     await client.upTo("input_audio_buffer.committed");
@@ -152,7 +152,7 @@ describe("a turn over a socket", () => {
     assert.equal(history.filter(({ text }) => text === SECRET_WORDS).length, 2);
   });
 
-  test("that the recogniser fails on is told, and the next is answered", async () => {
+  test("that fails to transcribe is reported, and the next one is answered", async () => {
     recogniser.fail(new RecogniserError("the recogniser was told to fail"));
     turn();
     await client.upTo("conversation.item.input_audio_transcription.failed");
@@ -161,7 +161,7 @@ describe("a turn over a socket", () => {
     assert.equal(responseOf(await client.upTo("response.done")).status, "completed");
   });
 
-  test("goes on where the detector dies in the middle of it", async () => {
+  test("survives a detector that fails midway", async () => {
     client.speak(500);
     await client.upTo("input_audio_buffer.speech_started");
     detector.failures = 1;
@@ -171,7 +171,7 @@ describe("a turn over a socket", () => {
     assert.ok(!client.types.includes("error"));
   });
 
-  test("cannot be found while the detector fails on and on, which is told once", async () => {
+  test("reports a detector that keeps failing once", async () => {
     detector.failures = 200;
     client.speak(2_000);
     assert.equal(errorOf(await client.upTo("error")).code, "turn_detection_failed");
@@ -182,8 +182,8 @@ describe("a turn over a socket", () => {
   });
 });
 
-describe("events of a client that means no good", () => {
-  test("are refused one by one, and the session goes on", async () => {
+describe("A hostile realtime event", () => {
+  test("is refused by its code, and the session goes on", async () => {
     const code = async (event: unknown) => {
       client.send(event);
       return errorOf(await client.upTo("error")).code;
@@ -208,7 +208,7 @@ describe("events of a client that means no good", () => {
     assert.equal(errorOf(await client.upTo("error")).event_id, "e2");
   });
 
-  test("may have 4 MiB, and no more", async () => {
+  test("is limited to 4 MiB", async () => {
     client.send({ type: "session.update", session: { audio: { input: { turn_detection: null } } } });
     client.send(append(new Uint8Array(3 * 2 ** 20 - 1_024)));
     client.send({ type: "input_audio_buffer.commit" });
@@ -217,7 +217,7 @@ describe("events of a client that means no good", () => {
     assert.equal((await client.closing()).code, 1_009);
   });
 
-  test("with an odd byte leave it to the next", async () => {
+  test("may split a sample over two chunks", async () => {
     client.send({ type: "session.update", session: { audio: { input: { turn_detection: null } } } });
     const bytes = new Uint8Array(9_600);
     for (const [from, to] of [
@@ -232,7 +232,7 @@ describe("events of a client that means no good", () => {
     await client.upTo("input_audio_buffer.committed");
   });
 
-  test("create the same item once, and answers one at a time", async () => {
+  test("cannot create an item or a response twice", async () => {
     const item = { id: "a", type: "message", role: "user", content: [{ type: "input_text", text: "Hi." }] };
     client.send({ type: "conversation.item.create", item });
     await client.upTo("conversation.item.done");
@@ -249,8 +249,8 @@ describe("events of a client that means no good", () => {
   });
 });
 
-describe("replies", () => {
-  test("beside the conversation are made of what they are given, at most four at a time", async () => {
+describe("A realtime response", () => {
+  test("outside the conversation uses its own input, at most four at once", async () => {
     const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
     for (let count = 0; count < 5; count += 1)
       client.send({
@@ -268,14 +268,14 @@ describe("replies", () => {
     assert.ok(!client.types.includes("conversation.item.added"));
   });
 
-  test("end at max_output_tokens, and say so", async () => {
+  test("ends at max_output_tokens with status incomplete", async () => {
     const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
     client.send({ type: "response.create", response: { max_output_tokens: 8, input } });
     const { status, status_details } = responseOf(await client.upTo("response.done"));
     assert.deepEqual([status, status_details?.reason], ["incomplete", "max_output_tokens"]);
   });
 
-  test("come in the format that the session has, which may change between them", async () => {
+  test("follows the session's output format when it changes", async () => {
     const lengths: number[] = [];
     for (const type of ["audio/pcm", "audio/pcmu", "audio/pcma"]) {
       client.send({ type: "session.update", session: { audio: { output: { format: { type } } } } });
@@ -291,7 +291,7 @@ describe("replies", () => {
     assert.equal(lengths[1], lengths[2]);
   });
 
-  test("that the writer fails on, or that have no token, fail, and the session goes on", async () => {
+  test("fails without a token, and the session goes on", async () => {
     const poor = await server.tenancy.createKey({ label: "poor", rpm: 1, burst: 2 });
     const own = await RealtimeClient.open({ url: server.url, key: poor.key });
     own.send({ type: "response.create" });
@@ -304,7 +304,7 @@ describe("replies", () => {
     assert.deepEqual(own.faults, []);
   });
 
-  test("have no key to pay for them once it was revoked", async () => {
+  test("fails once its key was revoked", async () => {
     const other = await server.another();
     const own = await RealtimeClient.open({ url: server.url, key: other.key });
     await server.tenancy.revokeKey(other.keyId);
@@ -315,25 +315,23 @@ describe("replies", () => {
   });
 });
 
-describe("a session that transcribes", () => {
-  test("tells what was said, replies never, and meters each turn", async () => {
-    const other = await server.another();
-    const own = await RealtimeClient.open(
-      { url: server.url, key: other.key },
-      { query: "?intent=transcription", headers: other.auth },
-    );
-    own.speak(700);
-    own.speak(800, { isSilent: true });
-    const told = await own.upTo("conversation.item.input_audio_transcription.completed");
-    assert.equal(told.transcript, SECRET_WORDS);
-    own.send({ type: "response.create" });
-    assert.equal(errorOf(await own.upTo("error")).code, "invalid_value");
-    await until("its usage", async () => {
-      const usage = await (await server.get("/v1/usage", other.auth)).json();
-      return usage.requests === 1 && usage.input_audio_seconds > 0.6;
-    });
-    await own.close();
-    assert.deepEqual(own.faults, []);
-    assert.ok(!own.types.includes("response.created"));
+test("a transcription session transcribes, meters each turn and never responds", async () => {
+  const other = await server.another();
+  const own = await RealtimeClient.open(
+    { url: server.url, key: other.key },
+    { query: "?intent=transcription", headers: other.auth },
+  );
+  own.speak(700);
+  own.speak(800, { isSilent: true });
+  const told = await own.upTo("conversation.item.input_audio_transcription.completed");
+  assert.equal(told.transcript, SECRET_WORDS);
+  own.send({ type: "response.create" });
+  assert.equal(errorOf(await own.upTo("error")).code, "invalid_value");
+  await until("its usage", async () => {
+    const usage = await server.usage(other.auth);
+    return usage.requests === 1 && usage.input_audio_seconds > 0.6;
   });
+  await own.close();
+  assert.deepEqual(own.faults, []);
+  assert.ok(!own.types.includes("response.created"));
 });

@@ -11,7 +11,7 @@ import { ScriptedRecogniser } from "../../../recognition/scripted-recogniser.ts"
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
 import { transcribe, translate } from "../forms.ts";
 import { startTestServer, type TestServer } from "../start.ts";
-import { type Reply, readEvents } from "../wire.ts";
+import { dataOf, type Reply, readEvents } from "../wire.ts";
 
 describe("The OpenAPI document", () => {
   let server: TestServer;
@@ -27,23 +27,20 @@ describe("The OpenAPI document", () => {
   });
   after(() => server.stop());
 
-  interface Body {
-    readonly content: {
-      readonly "application/json"?: {
-        readonly schema: { readonly $ref: string };
-        readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
-      };
-    };
+  interface JsonBody {
+    readonly schema: { readonly $ref: string };
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
   }
+  type Described = { post?: { requestBody: { content: { "application/json"?: JsonBody } } } };
 
-  /** What is wrong with a value, by a schema of the document's components; empty if nothing is. */
+  /** The errors of a value by a schema of the document; empty if it is valid. */
   function faults(schema: string, value: unknown): string {
     const validate = ajv.compile({ $ref: `document#/components/schemas/${schema}` });
     return validate(value) ? "" : `${schema}: ${ajv.errorsText(validate.errors)}`;
   }
 
   test("is valid OpenAPI 3.1 with valid JSON Schemas", () => {
-    // Ajv resolves the dynamic reference to the whole document, where a schema is meant.
+    // Ajv resolves the dynamic reference to the whole document instead of a schema.
     const text = readFileSync(join(TOP, "test/golden/openapi/schema-3.1.json"), "utf8");
     const schema = JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"'));
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
@@ -52,19 +49,18 @@ describe("The OpenAPI document", () => {
     assert.ok(!isValid({ ...document, paths: { "/": { get: { responses: { 200: { content: {} } } } } } }));
     for (const [name, component] of Object.entries<object>(document.components.schemas)) {
       assert.ok(ajv.validateSchema(component), `${name}: ${ajv.errorsText()}`);
+      ajv.compile({ $ref: `document#/components/schemas/${name}` });
     }
   });
 
   test("has unique operation ids, known tags, and enums for choices of words", () => {
-    const operations = Object.values<Record<string, { operationId?: string; tags?: string[] }>>(
-      document.paths,
-    ).flatMap(Object.values);
+    type Operation = { operationId?: string; tags?: string[] };
+    const operations = Object.values<Record<string, Operation>>(document.paths).flatMap(Object.values);
     const ids = operations.map(({ operationId }) => operationId);
     assert.ok(!ids.includes(undefined));
     const known = document.tags.map(({ name }: { name: string }) => name);
-    for (const { operationId, tags = [] } of operations) {
+    for (const { operationId, tags = [] } of operations)
       assert.ok(tags.length > 0 && tags.every((tag: string) => known.includes(tag)), operationId);
-    }
     assert.equal(new Set(ids).size, ids.length);
     const text = JSON.stringify(document);
     assert.deepEqual([...text.matchAll(/"(?:anyOf|oneOf)":\[\{[^{}]*"const":.{40}/g)].map(String), []);
@@ -72,13 +68,10 @@ describe("The OpenAPI document", () => {
 
   test("has examples that match their schemas and that the server answers", async () => {
     let spoken = 0;
-    for (const [path, { post }] of Object.entries<{ post?: { requestBody: Body } }>(document.paths)) {
-      if (post === undefined) continue;
-      const json = post.requestBody.content["application/json"];
-      if (json === undefined) continue;
-      const { schema, examples } = json;
-      for (const [name, { value }] of Object.entries(examples)) {
-        assert.equal(faults(schema.$ref.split("/").at(-1)!, value), "", `${path} ${name}`);
+    for (const [path, { post }] of Object.entries<Described>(document.paths)) {
+      const json = post?.requestBody.content["application/json"];
+      for (const [name, { value }] of Object.entries(json?.examples ?? {})) {
+        assert.equal(faults(json!.schema.$ref.split("/").at(-1)!, value), "", `${path} ${name}`);
         const response = await server.post(path, value);
         assert.equal(response.status, 200, `${path} ${name}: ${await response.text()}`);
         spoken++;
@@ -88,14 +81,8 @@ describe("The OpenAPI document", () => {
   });
 
   test("allows null where the server does, and describes the lists", async () => {
-    const unset = {
-      model: null,
-      voice: null,
-      response_format: null,
-      speed: null,
-      stream_format: null,
-      lexicon: null,
-    };
+    const optional = ["model", "voice", "response_format", "speed", "stream_format", "lexicon"];
+    const unset = Object.fromEntries(optional.map((name) => [name, null]));
     assert.equal(faults("AudioSpeechRequest", { input: "Hi.", ...unset }), "");
     assert.notEqual(faults("AudioSpeechRequest", { input: null }), "");
     assert.equal(faults("TelephonyRequest", { text: "Hi.", voice: null, language: null, type: null }), "");
@@ -115,64 +102,47 @@ describe("The OpenAPI document", () => {
     for (const { event, data } of events) {
       const text = JSON.stringify(data);
       assert.equal(faults("ConverseStreamEvent", { event, data: text }), "");
-      assert.equal(faults(dataOf(discriminator.mapping[event]), data), "");
+      assert.equal(faults(dataSchemaOf(discriminator.mapping[event]), data), "");
     }
     assert.notEqual(faults("ConverseStreamEvent", { event: "other", data: "{}" }), "");
   });
 
   test("describes every event of a stream for OpenAI's clients", async () => {
-    const reply = await server.post("/v1/audio/speech", {
-      model: "tts-1",
-      input: "Hi.",
-      stream_format: "sse",
-    });
-    const events = (await reply.text()).trim().split("\n\n");
-    const { data } = document.components.schemas.SpeechStreamEvent.properties;
-    const validate = ajv.compile({ oneOf: inDocument(data.contentSchema.oneOf) });
-    for (const event of events) assert.ok(validate(JSON.parse(event.replace("data: ", ""))), event);
+    const body = { model: "tts-1", input: "Hi.", stream_format: "sse" };
+    const validate = eventValidator("SpeechStreamEvent");
+    for (const event of await dataOf(await server.post("/v1/audio/speech", body)))
+      assert.ok(validate(event), JSON.stringify(event));
     const error = { type: "inference_error", message: "the voice failed: retry", request_id: null };
     assert.ok(validate({ type: "error", error }));
     assert.ok(!validate({ type: "error", message: "the voice failed: retry" }));
   });
 
-  test("describes transcription forms, replies and events", async () => {
-    const { content } = document.paths["/v1/audio/transcriptions"].post.requestBody;
-    const { schema, examples } = content["multipart/form-data"];
-    assert.equal(schema.$ref, "#/components/schemas/AudioTranscriptionRequest");
-    for (const { value } of Object.values<{ value: Record<string, string> }>(examples)) {
-      assert.equal(faults("AudioTranscriptionRequest", value), "");
-      const { file, ...fields } = value;
-      const blob = new Blob([Buffer.from(file!, "base64")]);
-      const reply = await transcribe(server, { ...fields, file: blob });
-      const answer = await reply.json();
-      assert.equal(reply.status, 200, JSON.stringify(answer));
-      const name = "segments" in answer ? "VerboseTranscription" : "Transcription";
-      assert.equal(faults(name, answer), "");
-      const streamed = await transcribe(server, { model: value.model, stream: "true" });
-      const events = (await streamed.text()).trim().split("\n\n");
-      const { data } = document.components.schemas.TranscriptStreamEvent.properties;
-      const validate = ajv.compile({ oneOf: inDocument(data.contentSchema.oneOf) });
-      const told = events.filter((event) => !event.startsWith(":"));
-      assert.ok(told.length >= 3);
-      for (const event of told) assert.ok(validate(JSON.parse(event.replace("data: ", ""))), event);
-    }
-  });
+  for (const [path, schemaName, verbose, send] of [
+    ["/v1/audio/transcriptions", "AudioTranscriptionRequest", "VerboseTranscription", transcribe],
+    ["/v1/audio/translations", "AudioTranslationRequest", "VerboseTranslation", translate],
+  ] as const)
+    test(`describes the forms and replies of ${path}`, async () => {
+      const { schema, examples } = document.paths[path].post.requestBody.content["multipart/form-data"];
+      assert.equal(schema.$ref, `#/components/schemas/${schemaName}`);
+      for (const { value } of Object.values<{ value: Record<string, string> }>(examples)) {
+        assert.equal(faults(schemaName, value), "");
+        const file = new Blob([Buffer.from(value.file!, "base64")]);
+        const reply = await send(server, { ...value, file });
+        const answer = await reply.json();
+        assert.equal(reply.status, 200, JSON.stringify(answer));
+        assert.equal(faults("segments" in answer ? verbose : "Transcription", answer), "");
+      }
+    });
 
-  test("describes translation forms and replies", async () => {
-    const { content } = document.paths["/v1/audio/translations"].post.requestBody;
-    const { schema, examples } = content["multipart/form-data"];
-    assert.equal(schema.$ref, "#/components/schemas/AudioTranslationRequest");
-    for (const { value } of Object.values<{ value: Record<string, string> }>(examples)) {
-      assert.equal(faults("AudioTranslationRequest", value), "");
-      const blob = new Blob([Buffer.from(value.file!, "base64")]);
-      const reply = await translate(server, { ...value, file: blob });
-      const answer = await reply.json();
-      assert.equal(reply.status, 200, JSON.stringify(answer));
-      assert.equal(faults("segments" in answer ? "VerboseTranslation" : "Transcription", answer), "");
-    }
+  test("describes the events of a transcription", async () => {
+    const events = await dataOf(await transcribe(server, { stream: "true" }));
+    assert.ok(events.length >= 3);
+    const validate = eventValidator("TranscriptStreamEvent");
+    for (const event of events) assert.ok(validate(event), JSON.stringify(event));
   });
 
   test("rejects only values that the server rejects too", async () => {
+    const message = { type: "voice-request", text: "Hi.", sampleRate: 7 };
     const bodies: [string, string, object][] = [
       ["/v1/tts", "TtsRequest", { text: "Hi.", speaker: "2" }],
       ["/v1/tts", "TtsRequest", { text: " \n" }],
@@ -182,11 +152,7 @@ describe("The OpenAPI document", () => {
       ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", response_format: "aac" }],
       ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "\t" }],
       ["/v1/audio/telephony", "TelephonyRequest", { text: "\t" }],
-      [
-        "/v1/audio/telephony",
-        "TelephonyRequest",
-        { message: { type: "voice-request", text: "Hi.", sampleRate: 7 } },
-      ],
+      ["/v1/audio/telephony", "TelephonyRequest", { message }],
     ];
     for (const [path, schema, body] of bodies) {
       assert.notEqual(faults(schema, body), "", JSON.stringify(body));
@@ -199,14 +165,16 @@ describe("The OpenAPI document", () => {
     for (const { card } of PUBLIC_MODELS) assert.deepEqual(card.speakers, speaker.enum, card.id);
   });
 
-  /** The name of the schema that the data of an event is said to have. */
-  function dataOf(reference: string): string {
+  /** The name of the schema of an event's data. */
+  function dataSchemaOf(reference: string): string {
     const { data } = document.components.schemas[reference.split("/").at(-1)!].properties;
     return data.contentSchema.$ref.split("/").at(-1);
   }
 
-  function inDocument(references: readonly { $ref: string }[]): { $ref: string }[] {
-    return references.map(({ $ref }) => ({ $ref: `document${$ref}` }));
+  /** Validates the data of a schema's events. */
+  function eventValidator(schema: string) {
+    const { oneOf } = document.components.schemas[schema].properties.data.contentSchema;
+    return ajv.compile({ oneOf: oneOf.map(({ $ref }: { $ref: string }) => ({ $ref: `document${$ref}` })) });
   }
 });
 
@@ -230,7 +198,7 @@ describe("Response headers", () => {
   });
   after(() => server.stop());
 
-  /** What HTTP has of its own, and the protocol by which browsers ask for pages of other origins. */
+  /** Headers of HTTP itself and of CORS. */
   const OF_HTTP = /^(?:content-(?:type|length|encoding)|date|connection|keep-alive|transfer-encoding)$/;
   const OF_BROWSERS = /^(?:access-control-.*|vary)$/;
 
@@ -238,7 +206,7 @@ describe("Response headers", () => {
     readonly required?: boolean;
   }
 
-  /** The headers that the document says an answer has, by their names in small letters. */
+  /** The headers of a response in the document, by lower-case name. */
   function describedFor(path: string, method: string, status: number): Map<string, Header> {
     const [bare = ""] = path.split("?");
     const entry = document.paths[bare.replace(/^(.v1.models.).+/, "$1{id}")];
@@ -261,7 +229,7 @@ describe("Response headers", () => {
       .reduce((node: Record<string, unknown>, key: string) => node[key], document);
   }
 
-  /** Holds an answer against the document, and returns the names of its headers. */
+  /** Checks a response's headers against the document and returns their names. */
   async function held(path: string, method: string, status: number, reply: Reply): Promise<string[]> {
     const what = `${method} ${path} ${status}`;
     assert.equal(reply.status, status, `${what}: ${(await reply.text()).slice(0, 200)}`);
@@ -293,7 +261,7 @@ describe("Response headers", () => {
         seen.add(name);
     };
     for (const path of Object.keys(document.paths)) {
-      // A WebSocket alone gets another answer there.
+      // WebSocket routes answer a plain GET with 426.
       const status = ["/v1/realtime", "/v1/telephony/twilio"].includes(path) ? 426 : 200;
       if (document.paths[path].get === undefined) continue;
       const asked = path.replace("{id}", "tts-1").replace("{voice}", "alloy");
@@ -338,10 +306,7 @@ describe("Response headers", () => {
     await post("/v1/tts", { text: "Hi." }, 429, spent);
 
     const all = Object.keys(document.components.headers).map((name) => name.toLowerCase());
-    assert.deepEqual(
-      all.filter((name) => !seen.has(name)),
-      [],
-      "every header that is described was sent",
-    );
+    const unseen = all.filter((name) => !seen.has(name));
+    assert.deepEqual(unseen, [], "every described header was sent");
   });
 });

@@ -332,110 +332,108 @@ describe("POST /v1/audio/speech", () => {
     });
 
   test("speaks all of 4,096 characters, beyond max_new_tokens", async () => {
-    test("POST /v1/audio/speech speaks all of 4,096 characters, beyond max_new_tokens", async () => {
-      const input = `${"A sentence of thirty letters is. ".repeat(124)}End.`;
-      assert.equal(input.length, 4_096);
-      const asked = { model: "tts-1", input, response_format: "pcm", stream_format: "sse", speed: 0.7 };
-      const events = await dataOf(await server.post(PATH, asked));
-      const { usage, stop } = events.pop();
-      assert.equal(stop, "finished");
-      assert.ok(usage.output_tokens > 2_048);
-      assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
+    const input = `${"A sentence of thirty letters is. ".repeat(124)}End.`;
+    assert.equal(input.length, 4_096);
+    const asked = { model: "tts-1", input, response_format: "pcm", stream_format: "sse", speed: 0.7 };
+    const events = await dataOf(await server.post(PATH, asked));
+    const { usage, stop } = events.pop();
+    assert.equal(stop, "finished");
+    assert.ok(usage.output_tokens > 2_048);
+    assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
+  });
+  test("sends all of a long MP3 to a slow reader", async (t) => {
+    const own = await startForTest(t);
+    const { socket, received } = await openRaw(own, { isIdle: true });
+    const input = "word ".repeat(800);
+    socket.write(rawRequest(PATH, own.key, { model: "tts-1", input }, { Connection: "close" }));
+    let bytes = received().length;
+    socket.on("data", (chunk: string) => {
+      bytes += Buffer.byteLength(chunk);
+      socket.pause();
+      setImmediate(() => socket.resume());
     });
-    test("sends all of a long MP3 to a slow reader", async (t) => {
-      const own = await startForTest(t);
-      const { socket, received } = await openRaw(own, { isIdle: true });
-      const input = "word ".repeat(800);
-      socket.write(rawRequest(PATH, own.key, { model: "tts-1", input }, { Connection: "close" }));
-      let bytes = received().length;
-      socket.on("data", (chunk: string) => {
-        bytes += Buffer.byteLength(chunk);
-        socket.pause();
-        setImmediate(() => socket.resume());
-      });
-      const over = new Promise((resolve) => socket.once("end", resolve));
-      socket.resume();
-      await over;
-      assert.ok(bytes > 240 * 16_000, `${bytes}`);
-      assert.equal((await own.usage()).output_audio_seconds, 240);
-    });
+    const over = new Promise((resolve) => socket.once("end", resolve));
+    socket.resume();
+    await over;
+    assert.ok(bytes > 240 * 16_000, `${bytes}`);
+    assert.equal((await own.usage()).output_audio_seconds, 240);
+  });
+});
+
+describe("The instructions of POST /v1/audio/speech", () => {
+  async function spoken(fields: object) {
+    const reply = await server.post("/v1/audio/speech", { input: "One way.", ...fields });
+    await reply.arrayBuffer();
+    return reply;
+  }
+
+  test("become figures, and a header reports what is followed, in every format", async () => {
+    const instructions = "Slowly, cheerful, like a pirate";
+    for (const form of [{}, { response_format: "wav" }, { stream_format: "sse" }]) {
+      const reply = await spoken({ instructions, ...form });
+      assert.equal(reply.headers.get("x-antiphon-manner"), "slower, cheerful; not followed: pirate");
+      const { words, figures } = scripts.at(-1)!.manner!;
+      assert.equal(words, instructions);
+      assert.ok(figures.tempo < 1 && figures.pitch > 1);
+    }
   });
 
-  describe("The instructions of POST /v1/audio/speech", () => {
-    async function spoken(fields: object) {
-      const reply = await server.post("/v1/audio/speech", { input: "One way.", ...fields });
-      await reply.arrayBuffer();
-      return reply;
+  test("are absent when omitted, null or blank", async () => {
+    for (const fields of [{}, { instructions: null }, { instructions: "" }, { instructions: " \n" }]) {
+      const reply = await spoken(fields);
+      assert.equal(reply.headers.get("x-antiphon-manner"), null);
+      assert.equal("manner" in scripts.at(-1)!, false);
     }
+  });
 
-    test("become figures, and a header reports what is followed, in every format", async () => {
-      const instructions = "Slowly, cheerful, like a pirate";
-      for (const form of [{}, { response_format: "wav" }, { stream_format: "sse" }]) {
-        const reply = await spoken({ instructions, ...form });
-        assert.equal(reply.headers.get("x-antiphon-manner"), "slower, cheerful; not followed: pirate");
-        const { words, figures } = scripts.at(-1)!.manner!;
-        assert.equal(words, instructions);
-        assert.ok(figures.tempo < 1 && figures.pitch > 1);
-      }
-    });
+  test("cannot inject a header", async () => {
+    const hostile = "pirate\r\nSet-Cookie: a=b; \u0000 ünïcödé 🏴‍☠️ <script>, slow";
+    const reply = await spoken({ instructions: hostile });
+    assert.equal(reply.status, 200);
+    assert.match(reply.headers.get("x-antiphon-manner") ?? "", /^slower; not followed: [a-zA-Z ,]+$/);
+    assert.equal(reply.headers.get("set-cookie"), null);
+  });
 
-    test("are absent when omitted, null or blank", async () => {
-      for (const fields of [{}, { instructions: null }, { instructions: "" }, { instructions: " \n" }]) {
-        const reply = await spoken(fields);
-        assert.equal(reply.headers.get("x-antiphon-manner"), null);
-        assert.equal("manner" in scripts.at(-1)!, false);
-      }
-    });
+  test("are a string of at most 4,096 characters", async () => {
+    assert.equal((await spoken({ instructions: "𝒳".repeat(4_096) })).status, 200);
+    assert.equal((await spoken({ instructions: "x".repeat(4_097) })).status, 422);
+    assert.equal((await spoken({ instructions: ["slow"] })).status, 422);
+  });
 
-    test("cannot inject a header", async () => {
-      const hostile = "pirate\r\nSet-Cookie: a=b; \u0000 ünïcödé 🏴‍☠️ <script>, slow";
-      const reply = await spoken({ instructions: hostile });
-      assert.equal(reply.status, 200);
-      assert.match(reply.headers.get("x-antiphon-manner") ?? "", /^slower; not followed: [a-zA-Z ,]+$/);
-      assert.equal(reply.headers.get("set-cookie"), null);
-    });
+  test("are the same when a thread parses the body", async () => {
+    const input = "é".repeat(4_096);
+    const body = JSON.stringify({ input, instructions: "Calm.", padding: "x".repeat(70_000) });
+    const reply = await server.post("/v1/audio/speech", body);
+    await reply.arrayBuffer();
+    assert.equal(reply.headers.get("x-antiphon-manner"), "calm");
+    assert.equal(scripts.at(-1)?.manner?.words, "Calm.");
+  });
 
-    test("are a string of at most 4,096 characters", async () => {
-      assert.equal((await spoken({ instructions: "𝒳".repeat(4_096) })).status, 200);
-      assert.equal((await spoken({ instructions: "x".repeat(4_097) })).status, 422);
-      assert.equal((await spoken({ instructions: ["slow"] })).status, 422);
-    });
-
-    test("are the same when a thread parses the body", async () => {
-      const input = "é".repeat(4_096);
-      const body = JSON.stringify({ input, instructions: "Calm.", padding: "x".repeat(70_000) });
-      const reply = await server.post("/v1/audio/speech", body);
-      await reply.arrayBuffer();
-      assert.equal(reply.headers.get("x-antiphon-manner"), "calm");
-      assert.equal(scripts.at(-1)?.manner?.words, "Calm.");
-    });
-
-    test("default to those of the voice's setting", async (t) => {
-      const models = withVoiceManners(PUBLIC_MODELS, { voices: { echo: { instructions: "calm" } } });
-      const own = await startForTest(t, { checkpoints: [recordingTones(scripts)], models });
-      for (const [fields, words, path] of [
-        [{ input: "One.", voice: "echo" }, "calm", PATH],
-        [{ input: "One.", voice: "echo", instructions: "sad" }, "sad", PATH],
-        [{ input: "One.", voice: "nova" }, undefined, PATH],
-        [{ text: "One.", speaker: "1" }, "calm", "/v1/tts"],
-      ] as const) {
-        const reply = await own.post(path, fields);
-        await reply.arrayBuffer();
-        assert.equal(reply.status, 200);
-        assert.equal(scripts.at(-1)?.manner?.words, words);
-      }
-    });
-
-    test("are reported as ignored by a model without them", async (t) => {
-      const models = PUBLIC_MODELS.map((model) => ({
-        ...model,
-        card: { ...model.card, takes: { mixes: false, samples: false } },
-      }));
-      const own = await startForTest(t, { models });
-      const reply = await own.post(PATH, { input: "One way.", instructions: "Slowly." });
+  test("default to those of the voice's setting", async (t) => {
+    const models = withVoiceManners(PUBLIC_MODELS, { voices: { echo: { instructions: "calm" } } });
+    const own = await startForTest(t, { checkpoints: [recordingTones(scripts)], models });
+    for (const [fields, words, path] of [
+      [{ input: "One.", voice: "echo" }, "calm", PATH],
+      [{ input: "One.", voice: "echo", instructions: "sad" }, "sad", PATH],
+      [{ input: "One.", voice: "nova" }, undefined, PATH],
+      [{ text: "One.", speaker: "1" }, "calm", "/v1/tts"],
+    ] as const) {
+      const reply = await own.post(path, fields);
       await reply.arrayBuffer();
       assert.equal(reply.status, 200);
-      assert.equal(reply.headers.get("x-antiphon-manner"), "none; not followed: slower");
-    });
+      assert.equal(scripts.at(-1)?.manner?.words, words);
+    }
+  });
+
+  test("are reported as ignored by a model without them", async (t) => {
+    const models = PUBLIC_MODELS.map((model) => ({
+      ...model,
+      card: { ...model.card, takes: { mixes: false, samples: false } },
+    }));
+    const own = await startForTest(t, { models });
+    const reply = await own.post(PATH, { input: "One way.", instructions: "Slowly." });
+    await reply.arrayBuffer();
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get("x-antiphon-manner"), "none; not followed: slower");
   });
 });

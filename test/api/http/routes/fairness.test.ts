@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { type Writer, WriterError } from "../../../../src/core/writer.ts";
 import { makeWav } from "../../../audio/make-wav.ts";
@@ -6,25 +8,30 @@ import { until, within } from "../../../waiting.ts";
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
 import { offsetClock } from "../../wyoming/offset-clock.ts";
 import { openRaw, type RawSocket, rawRequest } from "../raw-socket.ts";
-import { startTestServer, type TestServer } from "../start.ts";
+import { frameGate, startTestServer, type TestServer } from "../start.ts";
 import { readEvents } from "../wire.ts";
 
+const LONG = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
+const OPEN_TURN = { conversation: [{ speaker: "0" }] };
+
+let server: TestServer;
+afterEach(() => server?.stop());
+
+/** Opens a stream whose client reads nothing. */
+async function idleStream(body: object = LONG, key = server.key): Promise<RawSocket> {
+  const raw = await openRaw(server, { isIdle: true });
+  raw.socket.write(rawRequest("/v1/converse/stream", key, body));
+  return raw;
+}
+const speak = (auth?: Record<string, string>) => server.post("/v1/tts", { text: "Me." }, auth);
+
 describe("Fairness between keys", () => {
-  const LONG = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
-
-  let server: TestServer;
-  afterEach(() => server?.stop());
-
   test("lets a key speak while another reads nothing of its streams", async () => {
     server = await startTestServer({ flags: { concurrency: "2", shutdownGraceMs: "100" } });
-    const idle = [await openRaw(server, { isIdle: true }), await openRaw(server, { isIdle: true })];
-    for (const { socket } of idle) socket.write(rawRequest("/v1/converse/stream", server.key, LONG));
+    const idle = [await idleStream(), await idleStream()];
     await until("both streams to begin", async () => (await server.begun()) === 2);
-    const other = await server.another();
-    for (let i = 0; i < 3; i++) {
-      const reply = await server.post("/v1/tts", { text: "Me too." }, other.auth);
-      assert.equal(reply.status, 200);
-    }
+    const { auth } = await server.another();
+    for (let i = 0; i < 3; i++) assert.equal((await speak(auth)).status, 200);
     for (const { socket } of idle) socket.destroy();
   });
 
@@ -35,8 +42,7 @@ describe("Fairness between keys", () => {
     const { socket, received } = await openRaw(server, { isIdle: true });
     socket.write(rawRequest("/v1/converse/stream", server.key, still, { Connection: "close" }));
     await until("the stream to begin", async () => (await server.begun()) === 1);
-    const other = await server.another();
-    assert.equal((await server.post("/v1/tts", { text: "Me." }, other.auth)).status, 200);
+    assert.equal((await speak((await server.another()).auth)).status, 200);
     let text = received();
     socket.on("data", (chunk: string) => {
       text += chunk;
@@ -53,13 +59,10 @@ describe("Fairness between keys", () => {
     server = await startTestServer({ flags: { concurrency: "1", shutdownGraceMs: "100" } });
     const idle: RawSocket[] = [];
     for (let i = 0; i < 2; i++) {
-      const raw = await openRaw(server, { isIdle: true });
-      idle.push(raw);
-      const { key } = await server.another();
-      raw.socket.write(rawRequest("/v1/converse/stream", key, LONG));
+      idle.push(await idleStream(LONG, (await server.another()).key));
       await until("the stream to be open", async () => (await server.begun()) === i + 1);
     }
-    assert.equal((await server.post("/v1/tts", { text: "Me." })).status, 200);
+    assert.equal((await speak()).status, 200);
     const ended = 'requests_ended_total{route="/v1/converse/stream",end="failed",type="inference_error"}';
     assert.equal(await server.metric(ended), 1);
     for (const { socket } of idle) socket.destroy();
@@ -70,30 +73,22 @@ describe("Fairness between keys", () => {
     const writer = new ScriptedWriter(sentences);
     const flags = { "writer.concurrency": "1", "writer.keyConcurrency": "1", shutdownGraceMs: "100" };
     server = await startTestServer({ writer, flags });
-    const { socket } = await openRaw(server, { isIdle: true });
-    const body = { conversation: [{ speaker: "0" }], params: { max_new_tokens: 2_048 } };
-    socket.write(rawRequest("/v1/converse/stream", server.key, body));
-    await until("it to be begun", async () => (await server.begun()) === 1);
+    const { socket } = await idleStream({ ...OPEN_TURN, params: { max_new_tokens: 2_048 } });
+    await until("the turn to begin", async () => (await server.begun()) === 1);
     await until("all of it to be written", async () => (await server.metric("turns_writing")) === 0);
     assert.equal(await server.begun(), 1);
     socket.destroy();
   });
 
   test("returns 429 to a key that queues too much, and serves another", async () => {
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    server = await startTestServer({
-      flags: { concurrency: "1", queueDepth: "4", keyQueueDepth: "2" },
-      tone: { beforeFrame: () => held },
-    });
-    const greedy = Array.from({ length: 6 }, () => server.post("/v1/tts", { text: "Me." }));
+    const gate = frameGate();
+    const flags = { concurrency: "1", queueDepth: "4", keyQueueDepth: "2" };
+    server = await startTestServer({ flags, tone: gate.tone });
+    const greedy = Array.from({ length: 6 }, () => speak());
     await until("two requests to wait", async () => (await server.metric("queue_depth")) === 2);
-    const other = await server.another();
-    const modest = server.post("/v1/tts", { text: "Me." }, other.auth);
+    const modest = speak((await server.another()).auth);
     await until("a third to wait", async () => (await server.metric("queue_depth")) === 3);
-    letGo();
+    gate.open();
     const statuses = (await Promise.all(greedy)).map(({ status }) => status);
     assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429, 429]);
     assert.equal((await modest).status, 200);
@@ -105,10 +100,10 @@ describe("Fairness between keys", () => {
   test("keeps speech slots free while turns are written", async () => {
     const writer = new ScriptedWriter(["Well."], { isStepwise: true });
     server = await startTestServer({ writer, flags: { concurrency: "2", shutdownGraceMs: "100" } });
-    const written = [1, 2, 3].map(() => server.post("/v1/converse", { conversation: [{ speaker: "0" }] }));
+    const written = [1, 2, 3].map(() => server.post("/v1/converse", OPEN_TURN));
     await writer.asked(3);
     assert.equal(await server.metric("turns_writing"), 3);
-    assert.equal((await server.post("/v1/tts", { text: "Me." })).status, 200);
+    assert.equal((await speak()).status, 200);
     writer.allow(3);
     for (const reply of await Promise.all(written)) assert.equal(reply.status, 200);
     assert.equal(await server.metric("turns_writing"), 0);
@@ -117,12 +112,11 @@ describe("Fairness between keys", () => {
   test("releases the slot of a turn that waits for its next sentence", async () => {
     const writer = new ScriptedWriter(["One.", "Two."], { isStepwise: true });
     server = await startTestServer({ writer, flags: { concurrency: "1", shutdownGraceMs: "100" } });
-    const reply = server.post("/v1/converse/stream", { conversation: [{ speaker: "0" }] });
+    const reply = server.post("/v1/converse/stream", OPEN_TURN);
     await writer.asked(1);
     writer.allow(1);
     await reply;
-    const other = await server.another();
-    assert.equal((await server.post("/v1/tts", { text: "Me." }, other.auth)).status, 200);
+    assert.equal((await speak((await server.another()).auth)).status, 200);
     writer.allow(1);
     const events = await readEvents(await reply);
     assert.equal(events.at(-1)?.event, "end");
@@ -131,15 +125,9 @@ describe("Fairness between keys", () => {
 
   test("queues turns per key, and frees a failed turn's slot", async () => {
     const writer = new ScriptedWriter(["Well."], { isStepwise: true });
-    const flags = {
-      "writer.concurrency": "1",
-      "writer.keyConcurrency": "1",
-      queueDepth: "2",
-      keyQueueDepth: "1",
-    };
-    server = await startTestServer({ writer, flags });
-    const ask = (headers?: Record<string, string>) =>
-      server.post("/v1/converse", { conversation: [{ speaker: "0" }] }, headers);
+    const writing = { "writer.concurrency": "1", "writer.keyConcurrency": "1" };
+    server = await startTestServer({ writer, flags: { ...writing, queueDepth: "2", keyQueueDepth: "1" } });
+    const ask = (headers?: Record<string, string>) => server.post("/v1/converse", OPEN_TURN, headers);
     const first = ask();
     await writer.asked(1);
     const second = ask();
@@ -147,27 +135,36 @@ describe("Fairness between keys", () => {
     assert.equal(refused.status, 429);
     const other = ask((await server.another()).auth);
     writer.fail(new WriterError("the endpoint is gone"));
-    assert.equal((await first).status, 502);
-    assert.equal((await second).status, 502);
-    assert.equal((await other).status, 502);
+    for (const reply of [first, second, other]) assert.equal((await reply).status, 502);
     assert.equal(await server.metric("turns_writing"), 0);
   });
 });
 
 describe("A stalled client", () => {
-  const LONG = { text: "word ".repeat(1_500), params: { max_new_tokens: 2_048 } };
-
-  let server: TestServer;
-  afterEach(() => server?.stop());
+  const TTS = { text: LONG.conversation[0]!.text, params: LONG.params };
+  const left = (route: string) =>
+    server.metric(`requests_ended_total{route="${route}",end="left",type="none"}`);
+  const receiving = (bytes: number) =>
+    until(`${bytes} B for bodies`, async () => (await server.metric("receiving_bytes")) === bytes);
+  /** Reads slowly. Returns the JSON body at the end. */
+  async function readSlowly(socket: Socket, onChunk = () => {}) {
+    let text = "";
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      socket.pause();
+      onChunk();
+      setTimeout(() => socket.resume(), 5);
+    });
+    socket.resume();
+    await within("the end", once(socket, "end"));
+    return JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4));
+  }
 
   test("is disconnected from a whole reply", async () => {
     server = await startTestServer({ flags: { stallTimeoutMs: "200" } });
     const { socket, over } = await openRaw(server, { isIdle: true });
-    socket.write(rawRequest("/v1/tts", server.key, LONG).repeat(3));
-    await until(
-      "the client to be let go",
-      async () => (await server.metric('requests_ended_total{route="/v1/tts",end="left",type="none"}')) > 0,
-    );
+    socket.write(rawRequest("/v1/tts", server.key, TTS).repeat(3));
+    await until("the disconnection", async () => (await left("/v1/tts")) > 0);
     socket.resume();
     await over;
     socket.destroy();
@@ -175,11 +172,8 @@ describe("A stalled client", () => {
 
   test("is disconnected from a stream", async () => {
     server = await startTestServer({ flags: { stallTimeoutMs: "200" } });
-    const { socket } = await openRaw(server, { isIdle: true });
-    const body = { conversation: [{ text: LONG.text }], params: LONG.params };
-    socket.write(rawRequest("/v1/converse/stream", server.key, body));
-    const left = 'requests_ended_total{route="/v1/converse/stream",end="left",type="none"}';
-    await until("the stream to be let go", async () => (await server.metric(left)) === 1);
+    const { socket } = await idleStream();
+    await until("the disconnection", async () => (await left("/v1/converse/stream")) === 1);
     assert.equal(await server.begun(), 0);
     socket.destroy();
   });
@@ -188,20 +182,11 @@ describe("A stalled client", () => {
     server = await startTestServer({ flags: { stallTimeoutMs: "300" } });
     const clock = offsetClock({ isStill: true });
     t.after(() => clock.restore());
-    const { socket, received } = await openRaw(server, { isIdle: true });
-    socket.write(rawRequest("/v1/tts", server.key, LONG, { Connection: "close" }).repeat(1));
-    let text = received();
-    socket.on("data", (chunk: string) => {
-      text += chunk;
-      socket.pause();
-      clock.pass(5);
-      setTimeout(() => socket.resume(), 5);
-    });
-    socket.resume();
-    await within("its end", new Promise((resolve) => socket.once("end", resolve)));
-    const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4));
-    assert.equal(body.audio.data_b64.length % 4, 0);
-    assert.ok(Buffer.from(body.audio.data_b64, "base64").length > 1e6);
+    const { socket } = await openRaw(server, { isIdle: true });
+    socket.write(rawRequest("/v1/tts", server.key, TTS, { Connection: "close" }));
+    const { audio } = await readSlowly(socket, () => clock.pass(5));
+    assert.equal(audio.data_b64.length % 4, 0);
+    assert.ok(Buffer.from(audio.data_b64, "base64").length > 1e6);
     socket.destroy();
   });
 
@@ -218,19 +203,10 @@ describe("A stalled client", () => {
   test("gets its reply within the grace of a stopping server", async () => {
     server = await startTestServer();
     const { socket } = await openRaw(server, { isIdle: true });
-    socket.write(rawRequest("/v1/tts", server.key, LONG, { Connection: "close" }));
-    await until("the reply to be there", async () => (await server.metric("active_streams")) === 0);
-    let text = "";
+    socket.write(rawRequest("/v1/tts", server.key, TTS, { Connection: "close" }));
+    await until("the reply to be complete", async () => (await server.metric("active_streams")) === 0);
     const stopping = server.stop();
-    socket.on("data", (chunk: string) => {
-      text += chunk;
-      socket.pause();
-      setTimeout(() => socket.resume(), 5);
-    });
-    socket.resume();
-    await within("its end", new Promise((resolve) => socket.once("end", resolve)));
-    const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4));
-    assert.ok(body.audio.data_b64.length > 1e6);
+    assert.ok((await readSlowly(socket)).audio.data_b64.length > 1e6);
     await stopping;
   });
 
@@ -238,61 +214,40 @@ describe("A stalled client", () => {
     server = await startTestServer({ flags: { stallTimeoutMs: "200" } });
     const { socket, over } = await openRaw(server);
     socket.write(rawRequest("/v1/tts", server.key, "{", { "Content-Length": "1000000" }));
-    await until(
-      "room to be held for the body",
-      async () => (await server.metric("receiving_bytes")) === 1_000_000,
-    );
+    await receiving(1_000_000);
     await over;
-    await until("its room to be free", async () => (await server.metric("receiving_bytes")) === 0);
+    await receiving(0);
     socket.destroy();
   });
 
   test("waits for memory without being read, and gets 502 after the queue timeout", async () => {
-    server = await startTestServer({
-      flags: {
-        receivingBudgetMb: "2",
-        keyReceivingBudgetMb: "1",
-        bodyLimitBytes: "1048576",
-        queueWaitMs: "300",
-      },
-    });
-    const megabyte = { "Content-Length": "1048576" };
-    const standing = [await openRaw(server), await openRaw(server)];
-    for (const { socket } of standing) socket.write(rawRequest("/v1/tts", server.key, "{", megabyte));
-    await until(
-      "room to be held for one body",
-      async () => (await server.metric("receiving_bytes")) === 1_048_576,
-    );
-    const [first, second] = standing;
-    await until("the other body to be refused", () =>
-      `${first!.received()}${second!.received()}`.includes("502 Bad Gateway"),
-    );
-    const other = await server.another();
+    const budgets = { receivingBudgetMb: "2", keyReceivingBudgetMb: "1", bodyLimitBytes: "1048576" };
+    server = await startTestServer({ flags: { ...budgets, queueWaitMs: "300" } });
+    const waiting = [await openRaw(server), await openRaw(server)];
+    for (const { socket } of waiting)
+      socket.write(rawRequest("/v1/tts", server.key, "{", { "Content-Length": "1048576" }));
+    await receiving(1_048_576);
+    await until("a refusal", () => waiting.some(({ received }) => received().includes("502 Bad Gateway")));
+    const { auth } = await server.another();
     const body = { text: "Hi.", pad: "x".repeat(100_000) };
-    assert.equal((await server.post("/v1/tts", body, other.auth)).status, 200, "another key finds room");
-    assert.equal((await server.post("/v1/tts", { text: "Hi." })).status, 200, "small bodies need none");
-    for (const { socket } of standing) socket.destroy();
-    await until("all room to be free", async () => (await server.metric("receiving_bytes")) === 0);
+    assert.equal((await server.post("/v1/tts", body, auth)).status, 200, "another key has its own memory");
+    assert.equal((await speak()).status, 200, "small bodies need none");
+    for (const { socket } of waiting) socket.destroy();
+    await receiving(0);
   });
 
   test("holds the memory of its audio until it is analysed", async () => {
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    server = await startTestServer({
-      flags: { audioBudgetMb: "1", keyAudioBudgetMb: "1" },
-      tone: { beforeFrame: () => held },
-    });
+    const gate = frameGate();
+    const flags = { audioBudgetMb: "1", keyAudioBudgetMb: "1" };
+    server = await startTestServer({ flags, tone: gate.tone });
     const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [new Array(200_000).fill(1)] });
     const conversation = [{ audio_wav_b64: wav.toString("base64") }, { text: "Hi." }];
     const first = server.post("/v1/converse", { conversation });
-    await until("the first audio to be held", async () => (await server.metric("audio_bytes")) === 800_000);
+    await until("the first audio", async () => (await server.metric("audio_bytes")) === 800_000);
     const second = server.post("/v1/converse", { conversation });
-    letGo();
-    assert.equal((await first).status, 200);
-    assert.equal((await second).status, 200);
-    await until("no audio to be held", async () => (await server.metric("audio_bytes")) === 0);
+    gate.open();
+    for (const reply of [first, second]) assert.equal((await reply).status, 200);
+    await until("no audio", async () => (await server.metric("audio_bytes")) === 0);
   });
 
   test("is counted once a chunked body is no longer small", async () => {
@@ -302,10 +257,7 @@ describe("A stalled client", () => {
     const start = rawRequest("/v1/tts", server.key, "", headers).replace("Content-Length: \r\n", "");
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
     raw.socket.write(start + chunk(`{"text":"Hi.","pad":"${"x".repeat(100_000)}`));
-    await until(
-      "room to be held for the body",
-      async () => (await server.metric("receiving_bytes")) === 300_000,
-    );
+    await receiving(300_000);
     raw.socket.write(`${chunk('"}')}0\r\n\r\n`);
     await raw.over;
     assert.match(raw.received(), /^HTTP\/1.1 200 /);
@@ -314,15 +266,10 @@ describe("A stalled client", () => {
 });
 
 describe("isSpeaking()", () => {
-  let server: TestServer;
-  afterEach(() => server?.stop());
-
   test("is true while a stream is open, even if the client reads nothing", async () => {
     server = await startTestServer({ flags: { shutdownGraceMs: "100" } });
     assert.equal(server.isSpeaking(), false);
-    const { socket } = await openRaw(server, { isIdle: true });
-    const long = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
-    socket.write(rawRequest("/v1/converse/stream", server.key, long));
+    const { socket } = await idleStream();
     await until("the stream to begin", () => server.isSpeaking());
     socket.destroy();
     await until("the stream to be over", () => !server.isSpeaking());

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { until, within } from "../../../waiting.ts";
-import { startForTest, startTestServer, type TestServer } from "../start.ts";
+import { openRaw, rawRequest } from "../raw-socket.ts";
+import { frameGate, startForTest, startTestServer, type TestServer } from "../start.ts";
 import { parseEvents, pcmOf, pcmOfEvents, readEvents } from "../wire.ts";
 
 let server: TestServer;
@@ -19,19 +18,17 @@ test("POST /v1/tts returns a 24 kHz 16-bit mono WAV with text, usage and model",
   const response = await server.post("/v1/tts", { text: "Grüße 🎉 to you.", params: still });
   assert.equal(response.status, 200);
   const body = await response.json();
-  assert.equal(body.request_id, response.headers.get("x-request-id"));
-  assert.equal(body.model, "svc-beta-v0.3");
-  assert.equal(body.text, "Grüße 🎉 to you.");
-  assert.equal(body.audio.sample_rate, 24_000);
-  assert.equal(body.audio.format, "wav");
-  assert.equal(body.audio.audio_quality, "high");
-  const wav = Buffer.from(body.audio.data_b64, "base64");
+  const { request_id, model, text, audio, usage, meta } = body;
+  assert.equal(request_id, response.headers.get("x-request-id"));
+  assert.deepEqual([model, text], ["svc-beta-v0.3", "Grüße 🎉 to you."]);
+  const { data_b64, ...format } = audio;
+  assert.deepEqual(format, { ...format, sample_rate: 24_000, format: "wav", audio_quality: "high" });
+  const wav = Buffer.from(data_b64, "base64");
   assert.equal(wav.toString("latin1", 0, 4) + wav.toString("latin1", 8, 12), "RIFFWAVE");
-  assert.equal(wav.readUInt32LE(24), 24_000);
-  assert.equal(wav.readUInt16LE(34), 16);
-  assert.equal(body.usage.input_chars, 15, "an emoji is one character");
-  assert.equal(body.usage.output_audio_seconds, (wav.length - 44) / 48_000);
-  assert.equal(body.meta.stop, "finished");
+  assert.deepEqual([wav.readUInt32LE(24), wav.readUInt16LE(34)], [24_000, 16]);
+  assert.equal(usage.input_chars, 15, "an emoji is one character");
+  assert.equal(usage.output_audio_seconds, (wav.length - 44) / 48_000);
+  assert.equal(meta.stop, "finished");
 });
 
 test("the three generation endpoints return the same samples at temperature 0", async () => {
@@ -52,12 +49,11 @@ test("two identical requests differ above temperature 0", async () => {
 });
 
 test("a stream has one meta event, audio in frames of 80 ms, and one end event with usage", async () => {
-  const response = await server.post("/v1/converse/stream", {
-    conversation: [
-      { speaker: "0", text: "Hi." },
-      { speaker: "1", text: "Hello to you too." },
-    ],
-  });
+  const conversation = [
+    { speaker: "0", text: "Hi." },
+    { speaker: "1", text: "Hello to you too." },
+  ];
+  const response = await server.post("/v1/converse/stream", { conversation });
   assert.equal(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
   assert.equal(response.headers.get("cache-control"), "no-cache, no-transform");
   assert.equal(response.headers.get("x-accel-buffering"), "no");
@@ -77,18 +73,14 @@ test("a stream has one meta event, audio in frames of 80 ms, and one end event w
     },
   });
   for (const [index, { event, data }] of rest.entries()) {
-    assert.equal(event, "audio");
-    assert.equal(data.index, index);
-    assert.equal(data.sample_rate, 24_000);
+    assert.deepEqual([event, data.index, data.sample_rate], ["audio", index, 24_000]);
     const bytes = Buffer.from(data.pcm_b64, "base64").length;
     assert.ok(index === rest.length - 1 ? bytes <= 3_840 : bytes === 3_840);
   }
-  assert.equal(end?.event, "end");
-  assert.equal(end?.data.text, "Hello to you too.");
-  assert.equal(end?.data.speaker, "1");
-  assert.equal(end?.data.audio_seconds, pcmOfEvents(events).length / 48_000);
-  assert.equal(end?.data.usage.input_chars, 20);
-  assert.equal(end?.data.usage.output_audio_seconds, end?.data.audio_seconds);
+  const { text, speaker, audio_seconds, usage } = end!.data;
+  assert.deepEqual([end!.event, text, speaker], ["end", "Hello to you too.", "1"]);
+  assert.equal(audio_seconds, pcmOfEvents(events).length / 48_000);
+  assert.deepEqual([usage.input_chars, usage.output_audio_seconds], [20, audio_seconds]);
 });
 
 test("word times and offsets are the same in a reply and in a stream", async () => {
@@ -96,11 +88,8 @@ test("word times and offsets are the same in a reply and in a stream", async () 
   const whole = await (await server.post("/v1/converse", { conversation, params: still })).json();
   const { words } = whole.meta;
   assert.deepEqual(
-    words.map(({ word, offset, length }: Record<string, unknown>) => [word, offset, length]),
-    [
-      ["Two", 2, 3],
-      ["words", 7, 5],
-    ],
+    words.map(({ word, offset, length }: Record<string, unknown>) => `${word} ${offset} ${length}`),
+    ["Two 2 3", "words 7 5"],
   );
   assert.deepEqual([words[1].start, words[1].end], [0.42, 0.72]);
   const events = await readEvents(await server.post("/v1/converse/stream", { conversation, params: still }));
@@ -143,8 +132,7 @@ test("max_new_tokens caps the audio and is reported in meta", async () => {
 
 test("GET /v1/usage sums what was metered and nothing else", async (t) => {
   const own = await startForTest(t);
-  const zero = await own.usage();
-  assert.deepEqual(zero, {
+  assert.deepEqual(await own.usage(), {
     key_id: own.keyId,
     requests: 0,
     input_chars: 0,
@@ -190,61 +178,40 @@ test("a reply that is cut reports it in a header, with the characters spoken", a
   }
 });
 
-const LONG = "word ".repeat(1_500);
-
-/** A raw HTTP/1.1 request for a stream, for tests that need to hold the socket itself. */
-async function openRawStream(server: TestServer, text: string): Promise<Socket> {
-  const { hostname, port } = new URL(server.url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  await within("the connection", once(socket, "connect"));
-  const body = JSON.stringify({ conversation: [{ text }], params: { max_new_tokens: 2_048 } });
-  socket.write(
-    `POST /v1/converse/stream HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${server.key}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
-  return socket;
-}
-
-const gauge = async (server: TestServer, name: string): Promise<number> => {
-  const text = await (await server.get("/metrics", {})).text();
-  return Number(new RegExp(`^antiphon_${name} (\\S+)`, "m").exec(text)?.[1]);
-};
+const STREAM = { conversation: [{ text: "word ".repeat(1_500) }], params: { max_new_tokens: 2_048 } };
+const SHORT = { conversation: [{ text: "To the very end." }] };
 
 test("a client that leaves a stream stops the engine and is metered for what was sent", async (t) => {
   let computed = 0;
   const server = await startForTest(t, { tone: { beforeFrame: () => void computed++ } });
-  const socket = await openRawStream(server, LONG);
-  let received = "";
-  socket.setEncoding("latin1");
-  socket.on("data", (chunk: string) => {
-    received += chunk;
-  });
-  await until("the fourth frame", () => received.includes('"index":3,'));
+  const { socket, received } = await openRaw(server);
+  socket.write(rawRequest("/v1/converse/stream", server.key, STREAM));
+  await until("the fourth frame", () => received().includes('"index":3,'));
   socket.destroy();
   await until("the stream's end", async () => (await server.begun()) === 0);
   const whenLeft = computed;
   await turn();
-  assert.equal(computed, whenLeft, "nothing is computed for a client that has gone");
+  assert.equal(computed, whenLeft, "no frame is computed after the client left");
   await until("the usage", async () => (await server.usage()).requests === 1);
   const usage = await server.usage();
-  assert.equal(usage.input_chars, LONG.length);
+  assert.equal(usage.input_chars, STREAM.conversation[0]!.text.length);
   assert.ok(usage.output_audio_seconds >= 4 * 0.08 && usage.output_audio_seconds < 2_048 * 0.08);
 });
 
 test("a client that does not read stops its synthesis in bounded memory", async (t) => {
   let computed = 0;
   const server = await startForTest(t, { tone: { beforeFrame: () => void computed++ } });
-  const socket = await openRawStream(server, LONG);
-  socket.pause();
+  const { socket } = await openRaw(server, { isIdle: true });
+  socket.write(rawRequest("/v1/converse/stream", server.key, STREAM));
   let last = -1;
-  // Sockets take what their buffers hold; then nothing more may be computed, however long nobody reads.
+  // The sockets' buffers fill up; then no more frames may be computed.
   await until("full buffers", async () => {
     const before = computed;
     for (let i = 0; i < 20; i++) await (await server.get("/health", {})).text();
     last = computed;
     return last > 0 && last === before;
   });
-  assert.ok(last < 2_048, `all ${last} frames were computed for a client that reads none`);
+  assert.ok(last < 2_048, `${last} frames were computed`);
   socket.destroy();
   await until("the stream's end", async () => (await server.begun()) === 0);
 });
@@ -252,36 +219,26 @@ test("a client that does not read stops its synthesis in bounded memory", async 
 test("a failure returns 502 before the first frame, and an error event after it", async (t) => {
   const early = await startForTest(t, { tone: { failAtFrame: 0 } });
   const late = await startForTest(t, { tone: { failAtFrame: 3 } });
-  const conversation = [{ text: "It will not come to its end." }];
-  const refused = await early.post("/v1/converse/stream", { conversation });
+  const refused = await early.post("/v1/converse/stream", SHORT);
   assert.equal(refused.status, 502);
   assert.equal((await refused.json()).error.type, "inference_error");
   assert.ok(refused.headers.get("retry-after"));
-  const response = await late.post("/v1/converse/stream", { conversation });
+  const response = await late.post("/v1/converse/stream", SHORT);
   assert.equal(response.status, 200);
   const events = await readEvents(response);
   assert.deepEqual(
     events.map(({ event }) => event),
     ["meta", "audio", "audio", "audio", "error"],
   );
-  const failure = events.at(-1)?.data;
-  assert.equal(failure.type, "inference_error");
-  assert.equal(failure.request_id, response.headers.get("x-request-id"));
-  for (const server of [early, late]) {
-    assert.equal((await server.usage()).requests, 0, "a failed call commits nothing");
-  }
+  const { type, request_id } = events.at(-1)!.data;
+  assert.deepEqual([type, request_id], ["inference_error", response.headers.get("x-request-id")]);
+  for (const own of [early, late]) assert.equal((await own.usage()).requests, 0);
 });
 
 test("a quiet stream sends comments to stay alive", async (t) => {
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const server = await startForTest(t, {
-    flags: { heartbeatMs: "100" },
-    tone: { beforeFrame: (index) => (index === 2 ? held : undefined) },
-  });
-  const response = await server.post("/v1/converse/stream", { conversation: [{ text: "Wait for it." }] });
+  const gate = frameGate((index) => index === 2);
+  const server = await startForTest(t, { flags: { heartbeatMs: "100" }, tone: gate.tone });
+  const response = await server.post("/v1/converse/stream", SHORT);
   const reader = response.body?.getReader();
   let text = "";
   while (!text.includes(": keep-alive\n\n")) {
@@ -289,7 +246,7 @@ test("a quiet stream sends comments to stay alive", async (t) => {
     assert.ok(!step.done, text);
     text += Buffer.from(step.value).toString();
   }
-  letGo();
+  gate.open();
   for (;;) {
     const step = await reader?.read();
     if (step === undefined || step.done) break;
@@ -299,50 +256,36 @@ test("a quiet stream sends comments to stay alive", async (t) => {
 });
 
 test("a request waits for a slot, and returns 502 with Retry-After over the queue's depth", async (t) => {
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const server = await startForTest(t, {
-    flags: { concurrency: "1", queueDepth: "1" },
-    tone: { beforeFrame: () => held },
-  });
+  const gate = frameGate();
+  const server = await startForTest(t, { flags: { concurrency: "1", queueDepth: "1" }, tone: gate.tone });
   const speak = () => server.post("/v1/tts", { text: "Me." });
   const first = speak();
-  await until("the first to be spoken", async () => (await gauge(server, "active_streams")) === 1);
+  await until("the first to be spoken", async () => (await server.metric("active_streams")) === 1);
   const second = speak();
-  await until("the second to wait", async () => (await gauge(server, "queue_depth")) === 1);
+  await until("the second to wait", async () => (await server.metric("queue_depth")) === 1);
   const third = await speak();
   assert.equal(third.status, 502);
   assert.equal((await third.json()).error.type, "inference_error");
   assert.ok(Number(third.headers.get("retry-after")) >= 1);
-  letGo();
+  gate.open();
   assert.equal((await first).status, 200);
   assert.equal((await second).status, 200);
 });
 
 test("an engine that hangs returns 502 after the timeout", async (t) => {
-  const server = await startForTest(t, {
-    flags: { generationTimeoutMs: "100" },
-    tone: { beforeFrame: () => new Promise<void>(() => {}) },
-  });
+  const server = await startForTest(t, { flags: { generationTimeoutMs: "100" }, tone: frameGate().tone });
   const response = await server.post("/v1/tts", { text: "Never." });
   assert.equal(response.status, 502);
   assert.ok(response.headers.get("retry-after"));
 });
 
 test("a stopping server finishes its streams and takes no requests", async () => {
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const server = await startTestServer({
-    tone: { beforeFrame: (index) => (index === 2 ? held : undefined) },
-  });
-  const response = await server.post("/v1/converse/stream", { conversation: [{ text: "To the very end." }] });
+  const gate = frameGate((index) => index === 2);
+  const server = await startTestServer({ tone: gate.tone });
+  const response = await server.post("/v1/converse/stream", SHORT);
   const stopping = server.stop();
   await assert.rejects(server.get("/health", {}));
-  letGo();
+  gate.open();
   const events = await readEvents(response);
   assert.equal(events.at(-1)?.event, "end");
   assert.ok(pcmOfEvents(events).length > 0);
@@ -350,16 +293,10 @@ test("a stopping server finishes its streams and takes no requests", async () =>
 });
 
 test("a stopping server cuts streams with an error event after its grace", async () => {
-  const server = await startTestServer({
-    flags: { shutdownGraceMs: "50" },
-    tone: { beforeFrame: (index) => (index === 2 ? new Promise<void>(() => {}) : undefined) },
-  });
-  const response = await server.post("/v1/converse/stream", {
-    conversation: [{ text: "To the bitter end." }],
-  });
-  await Promise.all([server.stop(), response.text()]).then(([, text]) => {
-    const last = parseEvents(text).at(-1);
-    assert.equal(last?.event, "error");
-    assert.equal(last?.data.type, "inference_error");
-  });
+  const { tone } = frameGate((index) => index === 2);
+  const server = await startTestServer({ flags: { shutdownGraceMs: "50" }, tone });
+  const response = await server.post("/v1/converse/stream", SHORT);
+  const [, text] = await Promise.all([server.stop(), response.text()]);
+  const { event, data } = parseEvents(text).at(-1)!;
+  assert.deepEqual([event, data.type], ["error", "inference_error"]);
 });

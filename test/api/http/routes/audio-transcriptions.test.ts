@@ -7,54 +7,52 @@ import { ScriptedRecogniser } from "../../../recognition/scripted-recogniser.ts"
 import { ToneRecogniser, toneSpeech } from "../../../recognition/tone-recogniser.ts";
 import { type Parts, TRANSLATIONS, transcribe, translate, WAV } from "../forms.ts";
 import { startForTest, startTestServer, type TestServer } from "../start.ts";
+import type { Reply } from "../wire.ts";
+
+const TEXT = "One way & another. Two --> <three>.";
+
+let server: TestServer;
+let recogniser: ScriptedRecogniser;
+let openai: OpenAI;
+before(async () => {
+  recogniser = new ScriptedRecogniser();
+  server = await startTestServer({ recogniser });
+  openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
+});
+after(() => server.stop());
+beforeEach(() => {
+  recogniser.asked.length = 0;
+  recogniser.clips.length = 0;
+  recogniser.canTranslate = true;
+  recogniser.fail(null);
+});
+
+const file = () => new File([WAV], "a.wav");
+
+/** Checks a reply's text, language and usage, and what was metered for it. */
+async function isMetered(send: () => Promise<Reply>, code: string): Promise<void> {
+  const before = await server.usage();
+  const reply = await send();
+  assert.equal(reply.status, 200);
+  const own = { input_chars: 5, input_audio_seconds: 0.5, output_audio_seconds: 0 };
+  const expected = { text: TEXT, languages: [{ code }], usage: { type: "duration", seconds: 0.5, ...own } };
+  assert.deepEqual(await reply.json(), expected);
+  const after = await server.usage();
+  assert.equal(after.requests, before.requests + 1);
+  assert.equal(after.input_audio_seconds, before.input_audio_seconds + 0.5);
+  assert.equal(after.input_chars, before.input_chars + 5);
+}
 
 describe("POST /v1/audio/transcriptions", () => {
-  const TEXT = "One way & another. Two --> <three>.";
-
-  let server: TestServer;
-  let recogniser: ScriptedRecogniser;
-  let openai: OpenAI;
-  before(async () => {
-    recogniser = new ScriptedRecogniser();
-    server = await startTestServer({ recogniser });
-    openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
-  });
-  after(() => server.stop());
-  beforeEach(() => {
-    recogniser.asked.length = 0;
-    recogniser.clips.length = 0;
-  });
-
-  function file(): File {
-    return new File([WAV], "a.wav");
-  }
-
   test("returns JSON with its usage, and is metered", async () => {
-    const before = await server.usage();
-    const reply = await transcribe(server, { prompt: "Ways." });
-    assert.equal(reply.status, 200);
-    assert.equal(reply.headers.get("content-type"), "application/json; charset=utf-8");
-    assert.ok(reply.headers.get("x-request-id"));
-    assert.ok(reply.headers.get("x-ratelimit-remaining"));
-    assert.deepEqual(await reply.json(), {
-      text: TEXT,
-      languages: [{ code: "en" }],
-      usage: {
-        type: "duration",
-        seconds: 0.5,
-        input_chars: 5,
-        input_audio_seconds: 0.5,
-        output_audio_seconds: 0,
-      },
-    });
-    const usage = await server.usage();
-    assert.equal(usage.requests, before.requests + 1);
-    assert.equal(usage.input_audio_seconds, before.input_audio_seconds + 0.5);
-    assert.equal(usage.input_chars, before.input_chars + 5);
-    const [clip] = recogniser.clips;
-    assert.equal(clip?.sampleRateHz, 16_000);
-    assert.equal(clip?.samples.length, 8_000);
-    assert.equal(clip?.durationS, 0.5);
+    await isMetered(async () => {
+      const reply = await transcribe(server, { prompt: "Ways." });
+      assert.equal(reply.headers.get("content-type"), "application/json; charset=utf-8");
+      for (const name of ["x-request-id", "x-ratelimit-remaining"]) assert.ok(reply.headers.get(name));
+      return reply;
+    }, "en");
+    const { sampleRateHz, samples, durationS } = recogniser.clips[0]!;
+    assert.deepEqual([sampleRateHz, samples.length, durationS], [16_000, 8_000, 0.5]);
     const asked = { task: "transcribe", language: null, prompt: "Ways.", wantsWords: false, draft: null };
     assert.deepEqual(recogniser.asked, [{ ...asked, traceHeaders: {} }]);
   });
@@ -62,13 +60,12 @@ describe("POST /v1/audio/transcriptions", () => {
   test("is steered by languages and keywords", async () => {
     const ask = async (parts: Parts) => {
       const reply = await transcribe(server, { model: "gpt-transcribe", ...parts });
-      const { languages: told, usage } = await reply.json();
+      const { languages, usage } = await reply.json();
       const { language, prompt } = recogniser.asked.at(-1)!;
-      return { language, prompt, told, chars: usage.input_chars };
+      return { language, prompt, languages, chars: usage.input_chars };
     };
-    const told = [{ code: "de" }];
     const german = await ask({ "languages[]": "de" });
-    assert.deepEqual(german, { language: "de", prompt: null, told, chars: 0 });
+    assert.deepEqual(german, { language: "de", prompt: null, languages: [{ code: "de" }], chars: 0 });
     assert.equal((await ask({ "languages[]": ["de", "de"] })).language, "de");
     assert.equal((await ask({ "languages[]": ["de", "fr"] })).language, null);
     assert.equal((await ask({ "keywords[]": ["Geneva", "Lac Léman"] })).prompt, "Geneva, Lac Léman");
@@ -87,30 +84,25 @@ describe("POST /v1/audio/transcriptions", () => {
   });
 
   test("takes timestamp_granularities in every format, as the AI SDK sends it", async () => {
-    for (const format of ["json", "text", "srt", "vtt", "verbose_json"]) {
-      const reply = await transcribe(server, {
-        response_format: format,
-        "timestamp_granularities[]": "segment",
-      });
-      assert.equal(reply.status, 200, format);
+    for (const response_format of ["json", "text", "srt", "vtt", "verbose_json"]) {
+      const reply = await transcribe(server, { response_format, "timestamp_granularities[]": "segment" });
+      assert.equal(reply.status, 200, response_format);
       await reply.arrayBuffer();
     }
   });
 
   test("returns each format to OpenAI's client", async () => {
-    const model = "gpt-4o-transcribe";
-    assert.equal((await openai.audio.transcriptions.create({ file: file(), model })).text, TEXT);
-    const text = await openai.audio.transcriptions.create({ file: file(), model, response_format: "text" });
-    assert.equal(text, `${TEXT}\n`);
-    const srt = await openai.audio.transcriptions.create({ file: file(), model, response_format: "srt" });
+    const ask = (response_format: "json" | "text" | "srt" | "vtt"): Promise<unknown> =>
+      openai.audio.transcriptions.create({ file: file(), model: "gpt-4o-transcribe", response_format });
+    assert.equal(((await ask("json")) as { text: string }).text, TEXT);
+    assert.equal(await ask("text"), `${TEXT}\n`);
     assert.equal(
-      srt,
+      await ask("srt"),
       "1\n00:00:00,000 --> 00:00:00,800\nOne way & another.\n\n" +
         "2\n00:00:01,500 --> 00:00:02,100\nTwo --> <three>.\n\n",
     );
-    const vtt = await openai.audio.transcriptions.create({ file: file(), model, response_format: "vtt" });
     assert.equal(
-      vtt,
+      await ask("vtt"),
       "WEBVTT\n\n00:00:00.000 --> 00:00:00.800\nOne way &amp; another.\n\n" +
         "00:00:01.500 --> 00:00:02.100\nTwo --&gt; &lt;three&gt;.\n\n",
     );
@@ -126,9 +118,7 @@ describe("POST /v1/audio/transcriptions", () => {
         ...(granularities && { timestamp_granularities: granularities }),
       });
     const plain = await ask();
-    assert.equal(plain.language, "german");
-    assert.equal(plain.duration, 0.5);
-    assert.equal(plain.words, undefined);
+    assert.deepEqual([plain.language, plain.duration, plain.words], ["german", 0.5, undefined]);
     const [first, second] = plain.segments!;
     const { compression_ratio: ratio, ...rest } = second!;
     assert.ok(ratio > 0.2 && ratio < 1.5, `${ratio}`);
@@ -148,8 +138,7 @@ describe("POST /v1/audio/transcriptions", () => {
     assert.equal(words.segments, undefined);
     assert.deepEqual(words.words?.[1], { word: "way", start: 0.2, end: 0.4 });
     const both = await ask(["word", "segment"]);
-    assert.equal(both.words?.length, 7);
-    assert.equal(both.segments?.length, 2);
+    assert.deepEqual([both.words?.length, both.segments?.length], [7, 2]);
     assert.deepEqual(
       recogniser.asked.map(({ wantsWords }) => wantsWords),
       [false, true, true],
@@ -187,21 +176,6 @@ describe("POST /v1/audio/transcriptions", () => {
 });
 
 describe("POST /v1/audio/translations", () => {
-  const TEXT = "One way & another. Two --> <three>.";
-
-  let server: TestServer;
-  let recogniser: ScriptedRecogniser;
-  before(async () => {
-    recogniser = new ScriptedRecogniser();
-    server = await startTestServer({ recogniser });
-  });
-  after(() => server.stop());
-  beforeEach(() => {
-    recogniser.asked.length = 0;
-    recogniser.canTranslate = true;
-    recogniser.fail(null);
-  });
-
   async function refused(parts: Parts, status: number, message: RegExp): Promise<void> {
     const reply = await translate(server, parts);
     const { error } = await reply.json();
@@ -210,23 +184,7 @@ describe("POST /v1/audio/translations", () => {
   }
 
   test("asks the recogniser for a translation, and is metered", async () => {
-    const before = await server.usage();
-    const reply = await translate(server, { prompt: "Ways.", language: "de" });
-    assert.deepEqual(await reply.json(), {
-      text: TEXT,
-      languages: [{ code: "de" }],
-      usage: {
-        type: "duration",
-        seconds: 0.5,
-        input_chars: 5,
-        input_audio_seconds: 0.5,
-        output_audio_seconds: 0,
-      },
-    });
-    const usage = await server.usage();
-    assert.equal(usage.requests, before.requests + 1);
-    assert.equal(usage.input_audio_seconds, before.input_audio_seconds + 0.5);
-    assert.equal(usage.input_chars, before.input_chars + 5);
+    await isMetered(() => translate(server, { prompt: "Ways.", language: "de" }), "de");
     const { task, language, prompt, wantsWords } = recogniser.asked[0]!;
     assert.deepEqual([task, language, prompt, wantsWords], ["translate", "de", "Ways.", false]);
   });
@@ -235,21 +193,16 @@ describe("POST /v1/audio/translations", () => {
     const own = await startForTest(t, { recogniser: new ToneRecogniser() });
     const { samples, sampleRateHz } = toneSpeech().clip;
     const pcm = Int16Array.from(samples, (sample) => Math.round(32_767 * sample));
-    const file = new Blob([encodeWav(pcm, sampleRateHz) as Uint8Array<ArrayBuffer>]);
-    const reply = await translate(own, { file, response_format: "text" });
+    const wav = encodeWav(pcm, sampleRateHz) as Uint8Array<ArrayBuffer>;
+    const reply = await translate(own, { file: new Blob([wav]), response_format: "text" });
     assert.equal(await reply.text(), "LOW MIDDLE HIGH MIDDLE LOW HIGH\n");
   });
 
   test("returns each format to OpenAI's client", async () => {
-    const openai = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
-    const ask = { file: new File([WAV], "a.wav"), model: "whisper-1" } as const;
-    assert.equal((await openai.audio.translations.create(ask)).text, TEXT);
-    // Its types take every format for JSON.
-    const told: unknown = await openai.audio.translations.create({
-      ...ask,
-      response_format: "verbose_json",
-    });
-    const verbose = told as OpenAI.Audio.TranslationVerbose;
+    const ask = (response_format: "json" | "text" | "srt" | "vtt" | "verbose_json"): Promise<unknown> =>
+      openai.audio.translations.create({ file: file(), model: "whisper-1", response_format });
+    assert.equal(((await ask("json")) as { text: string }).text, TEXT);
+    const verbose = (await ask("verbose_json")) as OpenAI.Audio.TranslationVerbose;
     assert.deepEqual([verbose.language, verbose.duration, verbose.text], ["english", 0.5, TEXT]);
     assert.deepEqual(
       verbose.segments?.map(({ text, start }) => [text, start]),
@@ -260,43 +213,32 @@ describe("POST /v1/audio/translations", () => {
     );
     assert.ok("task" in verbose && verbose.task === "translate");
     assert.ok(!("words" in verbose));
-    const plain = async (response_format: "text" | "srt" | "vtt"): Promise<unknown> =>
-      await openai.audio.translations.create({ ...ask, response_format });
-    assert.equal(await plain("text"), `${TEXT}\n`);
-    assert.match(String(await plain("srt")), /^1\n00:00:00,000 --> 00:00:00,800\nOne way & another\.\n\n2\n/);
-    assert.match(String(await plain("vtt")), /^WEBVTT\n\n/);
+    assert.equal(await ask("text"), `${TEXT}\n`);
+    assert.match(`${await ask("srt")}`, /^1\n00:00:00,000 --> 00:00:00,800\nOne way & another\.\n\n2\n/);
+    assert.match(`${await ask("vtt")}`, /^WEBVTT\n\n/);
   });
 
   test("takes the language as a hint that cannot be wrong", async () => {
-    for (const [sent, asked] of [
-      ["de", "de"],
-      ["pt-BR", "pt"],
-      ["German", "de"],
-      ["klingon", null],
-      ["", null],
-      ["en-GB", null],
-    ] as const) {
+    const languages = { de: "de", "pt-BR": "pt", German: "de", klingon: null, "": null, "en-GB": null };
+    for (const [sent, language] of Object.entries(languages)) {
       assert.equal((await translate(server, { language: sent })).status, 200);
-      assert.equal(recogniser.asked.at(-1)!.language, asked, sent);
+      assert.equal(recogniser.asked.at(-1)!.language, language, sent);
     }
   });
 
   test("returns 400 or 422 for fields that only transcription has", async () => {
-    const times = { response_format: "verbose_json", "timestamp_granularities[]": "segment" };
-    await refused(
-      times,
-      400,
-      /^timestamp_granularities is not taken here, a translation's words are said at no time/,
-    );
-    await refused({ stream: "true" }, 400, /^stream is not taken here, a translation comes in one piece/);
-    await refused(
-      { "keywords[]": "tea" },
-      422,
-      /^"keywords\[\]" is not a field of this form: leave it out; there are file, model, prompt, response_format, temperature, language$/,
-    );
-    await refused({ response_format: "docx" }, 400, /^response_format "docx" is not made here/);
-    await refused({ model: "whisper-9" }, 400, /^model "whisper-9" is unknown/);
-    await refused({ temperature: "2" }, 422, /^temperature must be at most 1$/);
+    const unknown =
+      /^"keywords\[\]" is not a field of this form: leave it out; there are file, model, prompt, response_format, temperature, language$/;
+    const times = /^timestamp_granularities is not taken here, a translation's words are said at no time/;
+    for (const [parts, status, message] of [
+      [{ response_format: "verbose_json", "timestamp_granularities[]": "segment" }, 400, times],
+      [{ stream: "true" }, 400, /^stream is not taken here, a translation comes in one piece/],
+      [{ "keywords[]": "tea" }, 422, unknown],
+      [{ response_format: "docx" }, 400, /^response_format "docx" is not made here/],
+      [{ model: "whisper-9" }, 400, /^model "whisper-9" is unknown/],
+      [{ temperature: "2" }, 422, /^temperature must be at most 1$/],
+    ] as const)
+      await refused(parts, status, message);
     const get = await server.get(TRANSLATIONS);
     assert.deepEqual([get.status, get.headers.get("allow")], [405, "POST"]);
     assert.equal(recogniser.asked.length, 0);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { ScriptedRecogniser, segmentOf } from "../../../recognition/scripted-recogniser.ts";
 import { until } from "../../../waiting.ts";
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
 import { RealtimeClient } from "../../realtime/client.ts";
 import { ScriptedDetector } from "../../realtime/scripted-detector.ts";
+import { clientFrame, openRaw, upgradeRequest } from "../raw-socket.ts";
 import { startForTest, startTestServer, type TestServer } from "../start.ts";
 
 const WORDS = "Aubergine marmalade.";
@@ -31,23 +31,19 @@ afterEach(async () => {
   await until("the end of the sessions", async () => (await server.metric("realtime_sessions")) === 0);
 });
 
-/** A JSON array that is nested so deep. */
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const usageOf = async (headers: Record<string, string>) =>
-  (await server.usage(headers)) as {
-    requests: number;
-    input_audio_seconds: number;
-  };
+  (await server.usage(headers)) as { requests: number; input_audio_seconds: number };
 const remaining = async (headers: Record<string, string>) =>
   Number((await server.get("/v1/usage", headers)).headers.get("x-ratelimit-remaining"));
 
-/** Makes a key whose tokens do not come back within a test. */
+/** Creates a key whose tokens do not refill within a test. */
 async function slowKey() {
   const { key } = await server.tenancy.createKey({ label: "slow", rpm: 1, burst: 50 });
   return { key, auth: { Authorization: `Bearer ${key}` } };
 }
 
-/** Opens a session of a key and of its own settings. */
+/** Opens a session with a key and settings. */
 async function openWith(key: string, session: object): Promise<RealtimeClient> {
   const own = await RealtimeClient.open({ url: server.url, key });
   own.send({ type: "session.update", session });
@@ -81,7 +77,7 @@ describe("A realtime session", () => {
     const session = { tools: [{ type: "function", name: "clock", parameters }], junk: "x".repeat(300_000) };
     client.send({ type: "session.update", session });
     await client.upTo("session.updated");
-    // Nearly as many as there may be: what is counted is their JSON, as it would be on the main thread.
+    // Nearly the maximum of a tool's JSON.
     const many = { type: "object", enum: Array.from({ length: 30_000 }, () => "") };
     const tools = [{ type: "function", name: "clock", parameters: many }];
     client.send({ type: "session.update", session: { ...session, tools } });
@@ -102,10 +98,8 @@ describe("A realtime session", () => {
     const tools = `[{"type":"function","name":"a","parameters":{"a":${nested(1_000)}}}]`;
     const refused = await server.post("/v1/realtime/client_secrets", `{"session":{"tools":${tools}}}`);
     assert.equal(refused.status, 422);
-    assert.match(
-      (await refused.json()).error.message,
-      /session\.tools\[0\]\.parameters is nested more than 64/,
-    );
+    const { message } = (await refused.json()).error;
+    assert.match(message, /session\.tools\[0\]\.parameters is nested more than 64/);
   });
 });
 
@@ -126,10 +120,8 @@ describe("A realtime session that floods the server", () => {
   });
 
   test("is not closed for many small chunks of audio", async () => {
-    client.send({
-      type: "session.update",
-      session: { audio: { input: { format: { type: "audio/pcmu" } } } },
-    });
+    const format = { type: "audio/pcmu" };
+    client.send({ type: "session.update", session: { audio: { input: { format } } } });
     const audio = Buffer.alloc(21, 0xff).toString("base64");
     for (let count = 0; count < 10_000; count += 1) client.send({ type: "input_audio_buffer.append", audio });
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
@@ -139,37 +131,27 @@ describe("A realtime session that floods the server", () => {
 
   test("is closed for pongs", async () => {
     for (let count = 0; count < 40_000; count += 1) client.socket.pong("x".repeat(100));
-    const { code } = await client.closing();
-    assert.equal(code, 1_008);
+    assert.equal((await client.closing()).code, 1_008);
   });
 
   test("holds the memory of a message from its first bytes until it ends", async () => {
-    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    await once(socket, "connect");
-    socket.write(
-      `GET /v1/realtime HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nConnection: Upgrade\r\n` +
-        "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-    );
-    await once(socket, "data");
-    assert.equal(await server.metric("receiving_bytes"), 0);
-    // A text of 3 MiB, of which 200 KB come.
-    const header = Buffer.alloc(14);
-    header.set([0x81, 0xff]);
-    header.writeBigUInt64BE(BigInt(3 * 2 ** 20), 2);
-    socket.write(Buffer.concat([header, Buffer.alloc(200_000, 0x20)]));
-    await until(
-      "its memory being counted",
-      async () => (await server.metric("receiving_bytes")) === 4 * 2 ** 20,
-    );
-    // Control frames are no part of it.
-    socket.write(
-      Buffer.concat([Buffer.alloc(3 * 2 ** 20 - 200_000, 0x20), Buffer.from([0x89, 0x80, 0, 0, 0, 0])]),
-    );
-    await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
-    socket.write(Buffer.concat([header, Buffer.alloc(200_000, 0x20)]));
-    await until("its memory being counted again", async () => (await server.metric("receiving_bytes")) > 0);
+    const { socket } = await openRaw(server);
+    const received = once(socket, "data");
+    socket.write(upgradeRequest("/v1/realtime", { Authorization: `Bearer ${server.key}` }));
+    await received;
+    const holds = (bytes: number) =>
+      until(`${bytes} B for messages`, async () => (await server.metric("receiving_bytes")) === bytes);
+    await holds(0);
+    const message = clientFrame(1, new Uint8Array(3 * 2 ** 20).fill(0x20));
+    socket.write(message.subarray(0, 200_000));
+    await holds(4 * 2 ** 20);
+    // Control frames do not count.
+    socket.write(Buffer.concat([message.subarray(200_000), clientFrame(9, "")]));
+    await holds(0);
+    socket.write(message.subarray(0, 200_000));
+    await holds(4 * 2 ** 20);
     socket.destroy();
-    await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
+    await holds(0);
   });
 });
 
@@ -190,11 +172,8 @@ describe("A session and its key", () => {
 
   test("pay a token for each turn that is transcribed without a response", async () => {
     const other = await slowKey();
-    const own = await openWith(other.key, {
-      audio: {
-        input: { transcription: {}, turn_detection: { type: "server_vad", create_response: false } },
-      },
-    });
+    const turn_detection = { type: "server_vad", create_response: false };
+    const own = await openWith(other.key, { audio: { input: { transcription: {}, turn_detection } } });
     const before = await remaining(other.auth);
     for (let count = 1; count <= 2; count += 1) {
       turn(own);
@@ -205,7 +184,7 @@ describe("A session and its key", () => {
     const { input_audio_seconds } = await usageOf(other.auth);
     assert.ok(input_audio_seconds > 1.2 && input_audio_seconds < 4, `${input_audio_seconds}`);
     await own.close();
-    assert.equal((await usageOf(other.auth)).requests, 2, "and nothing more at the end");
+    assert.equal((await usageOf(other.auth)).requests, 2, "no record for the session");
   });
 
   test("pay one token when a response answers the turn", async () => {
@@ -221,12 +200,11 @@ describe("A session and its key", () => {
 
   test("pay for what was transcribed of a cleared turn", async () => {
     const other = await server.another();
-    const own = await openWith(other.key, {
-      audio: { input: { turn_detection: { type: "server_vad", silence_duration_ms: 10_000 } } },
-    });
+    const turn_detection = { type: "server_vad", silence_duration_ms: 10_000 };
+    const own = await openWith(other.key, { audio: { input: { turn_detection } } });
     own.speak(700);
     own.speak(300, { isSilent: true });
-    // What it says is transcribed in the pause; an answer to this comes after that was asked for.
+    // The pause starts a recognition; the reply to this event comes after that.
     own.send({ type: "conversation.item.retrieve", item_id: "none" });
     await own.upTo("error");
     own.send({ type: "input_audio_buffer.clear" });
@@ -245,13 +223,11 @@ test("ten minutes of silence at once delay no other session, and speech after th
   const other = await RealtimeClient.open(own);
   const audio = Buffer.alloc(48_000 * 60).toString("base64");
   for (let minute = 0; minute < 10; minute += 1) client.send({ type: "input_audio_buffer.append", audio });
-  other.speak(700);
-  other.speak(800, { isSilent: true });
+  turn(other);
   await other.upTo("response.done");
   client.send({ type: "conversation.item.retrieve", item_id: "none" });
   await client.upTo("error", { deadlineMs: 60_000 });
-  client.speak(700);
-  client.speak(800, { isSilent: true });
+  turn(client);
   const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
   assert.ok(Math.abs((audio_start_ms as number) - 600_000) <= 400, `${audio_start_ms}`);
   await client.upTo("response.created");

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { Writable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import pino from "pino";
 import type { ServerEvent } from "../../../../src/api/realtime/realtime-dialect.ts";
@@ -7,7 +6,7 @@ import { RecogniserError } from "../../../../src/core/recogniser.ts";
 import { ScriptedRecogniser, segmentOf } from "../../../recognition/scripted-recogniser.ts";
 import { until } from "../../../waiting.ts";
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
-import { RealtimeClient } from "../../realtime/client.ts";
+import { type ClientOptions, RealtimeClient } from "../../realtime/client.ts";
 import { ScriptedDetector } from "../../realtime/scripted-detector.ts";
 import { startTestServer, type TestServer } from "../start.ts";
 
@@ -23,12 +22,7 @@ let client: RealtimeClient;
 const lines: string[] = [];
 
 before(async () => {
-  const sink = new Writable({
-    write(line, _encoding, done) {
-      lines.push(`${line}`);
-      done();
-    },
-  });
+  const sink = { write: (line: string) => void lines.push(line) };
   detector = new ScriptedDetector();
   recogniser = new ScriptedRecogniser([segmentOf(SECRET_WORDS, 0)]);
   writer = new ScriptedWriter(({ history }) => [history.at(-1)?.text === "Go on." ? LONG_WORDS : OWN_WORDS]);
@@ -45,7 +39,7 @@ afterEach(async () => {
   detector.failures = 0;
   client.socket.terminate();
   await until("the end of the session", async () => (await server.metric("realtime_sessions")) === 0);
-  assert.deepEqual(client.faults, [], "no event that a client would stumble over");
+  assert.deepEqual(client.faults, [], "every event is one that clients take");
 });
 
 const append = (bytes: Uint8Array) => ({
@@ -63,10 +57,17 @@ const responseOf = (event: ServerEvent) =>
     output: { content: { transcript: string }[] }[];
   };
 
-/** Somebody speaks, and is silent for long enough. */
-function turn(): void {
-  client.speak(700);
-  client.speak(800, { isSilent: true });
+function turn(on = client): void {
+  on.speak(700);
+  on.speak(800, { isSilent: true });
+}
+const bytesOf = (deltas: readonly ServerEvent[]) =>
+  deltas.reduce((sum, { delta }) => sum + Buffer.from(delta as string, "base64").length, 0);
+const errorCode = async (on = client) => errorOf(await on.upTo("error")).code;
+/** Opens a session with a key of its own. */
+async function withOwnKey(options: ClientOptions = {}) {
+  const other = await server.another();
+  return { ...other, own: await RealtimeClient.open({ url: server.url, key: other.key }, options) };
 }
 
 describe("A realtime turn", () => {
@@ -79,18 +80,14 @@ describe("A realtime turn", () => {
     assert.equal(done.output[0]!.content[0]!.transcript, OWN_WORDS);
     assert.ok(done.usage!.total_tokens! > 0);
     const audio = client.events.filter(({ type }) => type === "response.output_audio.delta");
-    const bytes = audio.reduce((sum, { delta }) => sum + Buffer.from(delta as string, "base64").length, 0);
-    assert.equal(bytes, 2 * 1_440 * OWN_WORDS.length);
-    const { dialogues } = writer;
-    assert.equal(dialogues.at(-1)!.history.at(-1)!.text, SECRET_WORDS);
+    assert.equal(bytesOf(audio), 2 * 1_440 * OWN_WORDS.length);
+    assert.equal(writer.dialogues.at(-1)!.history.at(-1)!.text, SECRET_WORDS);
   });
 
   test("is one log line, one count and one usage record, without its words", async () => {
-    const keyed = await server.another();
-    const own = await RealtimeClient.open({ url: server.url, key: keyed.key });
+    const { own, ...keyed } = await withOwnKey();
     const from = lines.length;
-    own.speak(700);
-    own.speak(800, { isSilent: true });
+    turn(own);
     await own.upTo("response.done");
     await own.close();
     const ended = () => lines.slice(from).map((line) => JSON.parse(line));
@@ -102,22 +99,17 @@ describe("A realtime turn", () => {
         ["/v1/realtime", "finished", 101, keyed.keyId],
       ],
     );
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    assert.match(
-      metrics,
-      /antiphon_requests_ended_total\{route="realtime:response",end="finished",type="none"\} \d/,
-    );
-    assert.match(
-      metrics,
-      /antiphon_requests_ended_total\{route="\/v1\/realtime",end="finished",type="none"\} \d/,
-    );
-    assert.match(metrics, /antiphon_realtime_answer_seconds_count [1-9]/);
+    for (const route of ["realtime:response", "/v1/realtime"])
+      assert.ok(
+        (await server.metric(`requests_ended_total{route="${route}",end="finished",type="none"}`)) >= 1,
+      );
+    assert.ok((await server.metric("realtime_answer_seconds_count")) >= 1);
     const usage = await server.usage(keyed.auth);
     assert.equal(usage.requests, 1, JSON.stringify(usage));
     assert.ok(usage.input_audio_seconds > 0.6 && usage.input_audio_seconds < 1.5);
-    const said = lines.join("");
+    const log = lines.join("");
     for (const word of ["Aubergine", "marmalade", "quite", server.key, keyed.key])
-      assert.ok(!said.includes(word));
+      assert.ok(!log.includes(word));
   });
 
   test("is transcribed while it is spoken, and superseded recognitions stop", async () => {
@@ -174,7 +166,7 @@ describe("A realtime turn", () => {
   test("reports a detector that keeps failing once", async () => {
     detector.failures = 200;
     client.speak(2_000);
-    assert.equal(errorOf(await client.upTo("error")).code, "turn_detection_failed");
+    assert.equal(await errorCode(), "turn_detection_failed");
     detector.failures = 0;
     turn();
     await client.upTo("response.done");
@@ -184,24 +176,22 @@ describe("A realtime turn", () => {
 
 describe("A hostile realtime event", () => {
   test("is refused by its code, and the session goes on", async () => {
-    const code = async (event: unknown) => {
+    for (const [event, code] of [
+      ["garbage {", "invalid_json"],
+      ["[]", "invalid_json"],
+      [{ type: "nothing.known" }, "unknown_event"],
+      [{ type: "__proto__" }, "unknown_event"],
+      [{ type: "conversation.item.delete" }, "missing_required_parameter"],
+      [{ type: "input_audio_buffer.append", audio: 7 }, "invalid_value"],
+      [{ type: "input_audio_buffer.commit" }, "input_audio_buffer_commit_empty"],
+      [{ type: "conversation.item.retrieve", item_id: "x" }, "item_retrieve_invalid_item_id"],
+      [{ type: "response.cancel" }, "response_cancel_not_active"],
+    ] as const) {
       client.send(event);
-      return errorOf(await client.upTo("error")).code;
-    };
-    assert.equal(await code("garbage {"), "invalid_json");
-    assert.equal(await code("[]"), "invalid_json");
-    assert.equal(await code({ type: "nothing.known" }), "unknown_event");
-    assert.equal(await code({ type: "__proto__" }), "unknown_event");
-    assert.equal(await code({ type: "conversation.item.delete" }), "missing_required_parameter");
-    assert.equal(await code({ type: "input_audio_buffer.append", audio: 7 }), "invalid_value");
-    assert.equal(await code({ type: "input_audio_buffer.commit" }), "input_audio_buffer_commit_empty");
-    assert.equal(
-      await code({ type: "conversation.item.retrieve", item_id: "x" }),
-      "item_retrieve_invalid_item_id",
-    );
-    assert.equal(await code({ type: "response.cancel" }), "response_cancel_not_active");
+      assert.equal(await errorCode(), code);
+    }
     client.socket.send(Buffer.from("binary"), { binary: true });
-    assert.equal(errorOf(await client.upTo("error")).code, "invalid_json");
+    assert.equal(await errorCode(), "invalid_json");
     client.send({ type: "session.update", session: { instructions: "Be brief." }, event_id: "e1" });
     await client.upTo("session.updated");
     client.send({ type: "conversation.item.retrieve", item_id: "x", event_id: "e2" });
@@ -225,9 +215,8 @@ describe("A hostile realtime event", () => {
       [1, 1_000],
       [1_000, 4_333],
       [4_333, 9_600],
-    ] as const) {
+    ] as const)
       client.send(append(bytes.subarray(from, to)));
-    }
     client.send({ type: "input_audio_buffer.commit" });
     await client.upTo("input_audio_buffer.committed");
   });
@@ -237,27 +226,24 @@ describe("A hostile realtime event", () => {
     client.send({ type: "conversation.item.create", item });
     await client.upTo("conversation.item.done");
     client.send({ type: "conversation.item.create", item });
-    assert.equal(errorOf(await client.upTo("error")).code, "item_create_duplicate_item_id");
+    assert.equal(await errorCode(), "item_create_duplicate_item_id");
     client.send({ type: "response.create" });
     client.send({ type: "response.create", event_id: "second" });
-    const refused = errorOf(await client.upTo("error"));
-    assert.deepEqual(
-      [refused.code, refused.event_id],
-      ["conversation_already_has_active_response", "second"],
-    );
+    const { code, event_id } = errorOf(await client.upTo("error"));
+    assert.deepEqual([code, event_id], ["conversation_already_has_active_response", "second"]);
     await client.upTo("response.done");
   });
 });
 
 describe("A realtime response", () => {
+  const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
+
   test("outside the conversation uses its own input, at most four at once", async () => {
-    const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
-    for (let count = 0; count < 5; count += 1)
-      client.send({
-        type: "response.create",
-        response: { conversation: "none", input, metadata: { topic: `${count}` } },
-      });
-    assert.equal(errorOf(await client.upTo("error")).code, "conversation_already_has_active_response");
+    for (let count = 0; count < 5; count += 1) {
+      const response = { conversation: "none", input, metadata: { topic: `${count}` } };
+      client.send({ type: "response.create", response });
+    }
+    assert.equal(await errorCode(), "conversation_already_has_active_response");
     const dones = [];
     for (let count = 0; count < 4; count += 1) dones.push(await client.upTo("response.done"));
     assert.deepEqual(
@@ -269,7 +255,6 @@ describe("A realtime response", () => {
   });
 
   test("ends at max_output_tokens with status incomplete", async () => {
-    const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
     client.send({ type: "response.create", response: { max_output_tokens: 8, input } });
     const { status, status_details } = responseOf(await client.upTo("response.done"));
     assert.deepEqual([status, status_details?.reason], ["incomplete", "max_output_tokens"]);
@@ -285,7 +270,7 @@ describe("A realtime response", () => {
       const deltas = client.events
         .slice(from)
         .filter(({ type: each }) => each === "response.output_audio.delta");
-      lengths.push(deltas.reduce((sum, { delta }) => sum + Buffer.from(delta as string, "base64").length, 0));
+      lengths.push(bytesOf(deltas));
     }
     assert.ok(Math.abs(lengths[0]! - 6 * lengths[1]!) < 600, `${lengths}`);
     assert.equal(lengths[1], lengths[2]);
@@ -305,9 +290,8 @@ describe("A realtime response", () => {
   });
 
   test("fails once its key was revoked", async () => {
-    const other = await server.another();
-    const own = await RealtimeClient.open({ url: server.url, key: other.key });
-    await server.tenancy.revokeKey(other.keyId);
+    const { own, keyId } = await withOwnKey();
+    await server.tenancy.revokeKey(keyId);
     own.send({ type: "response.create" });
     const failed = responseOf(await own.upTo("response.done"));
     assert.equal(failed.status_details?.error?.code, "invalid_api_key");
@@ -317,16 +301,13 @@ describe("A realtime response", () => {
 
 test("a transcription session transcribes, meters each turn and never responds", async () => {
   const other = await server.another();
-  const own = await RealtimeClient.open(
-    { url: server.url, key: other.key },
-    { query: "?intent=transcription", headers: other.auth },
-  );
-  own.speak(700);
-  own.speak(800, { isSilent: true });
-  const told = await own.upTo("conversation.item.input_audio_transcription.completed");
-  assert.equal(told.transcript, SECRET_WORDS);
+  const options = { query: "?intent=transcription", headers: other.auth };
+  const own = await RealtimeClient.open({ url: server.url, key: other.key }, options);
+  turn(own);
+  const { transcript } = await own.upTo("conversation.item.input_audio_transcription.completed");
+  assert.equal(transcript, SECRET_WORDS);
   own.send({ type: "response.create" });
-  assert.equal(errorOf(await own.upTo("error")).code, "invalid_value");
+  assert.equal(await errorCode(own), "invalid_value");
   await until("its usage", async () => {
     const usage = await server.usage(other.auth);
     return usage.requests === 1 && usage.input_audio_seconds > 0.6;

@@ -11,10 +11,7 @@ import { until } from "../waiting.ts";
 
 const exporter = new InMemorySpanExporter();
 
-/**
- * Makes OpenTelemetry's own SDK this process's for the tests of a suite or file, as an operator's program does that is
- * loaded before the server.
- */
+/** Registers OpenTelemetry's SDK for this process, as an operator's program would before it loads the server. */
 export function traceHere(): void {
   before(() => new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register());
   after(() => {
@@ -23,7 +20,7 @@ export function traceHere(): void {
   });
 }
 
-/** A client's trace, as its header tells it. */
+/** A client's trace. */
 export interface Trace {
   readonly id: string;
   readonly parentId: string;
@@ -38,7 +35,7 @@ export function aTrace(flags = "01"): Trace {
   return { id, parentId, headers: { traceparent: `00-${id}-${parentId}-${flags}` } };
 }
 
-/** The spans of a trace, as they ended. */
+/** The finished spans of a trace. */
 export class Spans {
   readonly all: readonly ReadableSpan[];
 
@@ -50,14 +47,14 @@ export class Spans {
     return this.all.map(({ name }) => name).sort();
   }
 
-  /** The one of that name. */
+  /** The only span with a name. */
   of(name: string): ReadableSpan {
     const found = this.all.filter((span) => span.name === name);
     assert.equal(found.length, 1, `${found.length} spans are called ${name}: ${this.names}`);
     return found[0]!;
   }
 
-  /** The one that a server began. */
+  /** The server's span. */
   get request(): ReadableSpan {
     const [found, ...others] = this.all.filter(({ kind }) => kind === SpanKind.SERVER);
     assert.ok(found !== undefined && others.length === 0, `${this.names}`);
@@ -65,14 +62,14 @@ export class Spans {
   }
 }
 
-/** Those of a trace, once its request is over. */
+/** The spans of a trace whose request has ended. */
 export async function spansOf({ id }: Trace): Promise<Spans> {
   const found = () => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === id);
   await until("the request's span to end", () => found().some(({ kind }) => kind === SpanKind.SERVER));
   return new Spans(found());
 }
 
-/** Every span so far, of any trace. */
+/** Every finished span. */
 export function everySpan(): readonly ReadableSpan[] {
   return exporter.getFinishedSpans();
 }
@@ -81,13 +78,13 @@ export function idOf(span: ReadableSpan): string {
   return span.spanContext().spanId;
 }
 
-/** The types of the errors that spans ended in, by name; a span without one is not there. */
+/** The error types of failed spans, by name. */
 export function failuresOf({ all }: Spans): Record<string, unknown> {
   const failed = all.filter(({ status }) => status.code === SpanStatusCode.ERROR);
   return Object.fromEntries(failed.map(({ name, attributes }) => [name, attributes["error.type"]]));
 }
 
-/** Attributes but for times, which no test can know. */
+/** Attributes except times. */
 export function factsOf({ attributes }: ReadableSpan): Attributes {
   const times = ["gen_ai.response.time_to_first_chunk", "antiphon.queue_ms"];
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !times.includes(name)));

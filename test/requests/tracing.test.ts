@@ -18,7 +18,7 @@ import { aTrace, everySpan, factsOf, failuresOf, idOf, spansOf, traceHere } from
 
 traceHere();
 
-/** What may stand in no span: what is said, heard, written and asked for, and by which keys. */
+/** Words and keys that no span may contain. */
 const SAID = "Zanzibarbados sings in the evening.";
 const HEARD = "Quixotaniella asks about the harbour.";
 const INSTRUCTIONS = "Speak like Wolframine the pirate.";
@@ -33,30 +33,21 @@ let server: TestServer;
 let chat: ChatServer;
 let ears: TranscriptionServer;
 let beforeFrame: () => void | Promise<void> = () => {};
+const NEVER = () => new Promise<void>(() => {});
+const AUTHORED = { conversation: [{ text: SAID }, { speaker: "1" }] };
 
 before(async () => {
   chat = await ChatServer.open((exchange) => exchange.begin().say(WRITTEN).finish());
   ears = await TranscriptionServer.open();
-  const timeouts = { firstTokenTimeoutMs: 10_000, totalTimeoutMs: 20_000 };
+  const common = { firstTokenTimeoutMs: 10_000, totalTimeoutMs: 20_000, retryDelaysMs: [] };
+  const writer = { baseUrl: chat.baseUrl, model: "test-writer", apiKey: WRITER_KEY, maxTokens: 160 };
+  const recogniser = { baseUrl: ears.baseUrl, model: "test-recogniser", apiKey: RECOGNISER_KEY };
   server = await startTestServer({
     tone: { beforeFrame: () => beforeFrame() },
     wyoming: true,
     flags: { shutdownGraceMs: "50" },
-    writer: openChatWriter({
-      ...timeouts,
-      baseUrl: chat.baseUrl,
-      model: "test-writer",
-      apiKey: WRITER_KEY,
-      maxTokens: 160,
-      retryDelaysMs: [],
-    }),
-    recogniser: openEndpointRecogniser({
-      ...timeouts,
-      baseUrl: ears.baseUrl,
-      model: "test-recogniser",
-      apiKey: RECOGNISER_KEY,
-      retryDelaysMs: [],
-    }),
+    writer: openChatWriter({ ...common, ...writer }),
+    recogniser: openEndpointRecogniser({ ...common, ...recogniser }),
   });
 });
 after(async () => {
@@ -70,25 +61,29 @@ beforeEach(() => {
   ears.answers(json({ text: HEARD }));
 });
 
-/** Changed a little for each, so that none was heard before. */
+/** Turns whose audio differs each time, so that no transcript is cached. */
 let clips = 0;
-function aClip(): string {
+function spokenTurns(): object[] {
   const changed = Buffer.from(SOUND);
   changed.writeInt32LE(++clips, 100);
-  return changed.toString("base64");
+  return [{ speaker: "0", audio_wav_b64: changed.toString("base64") }, { speaker: "1" }];
+}
+const post = async (body: object, headers: Record<string, string> = {}, path = "/v1/converse") =>
+  (await server.post(path, body, headers)).text();
+/** The spans that an action adds. */
+async function added(action: () => Promise<unknown>, count: number) {
+  const before = new Set(everySpan());
+  await action();
+  await until(`${count} spans`, () => everySpan().length === before.size + count);
+  return everySpan().filter((span) => !before.has(span));
 }
 
 describe("The trace of a request", () => {
   test("has spans for recognition, writing, queue and first audio under the client's span", async () => {
     const trace = aTrace();
-    const body = {
-      conversation: [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }],
-      instructions: INSTRUCTIONS,
-      params: { temperature: 0.5 },
-    };
+    const body = { conversation: spokenTurns(), instructions: INSTRUCTIONS, params: { temperature: 0.5 } };
     const headers = { ...trace.headers, "X-Request-ID": "traced" };
-    const reply = await server.post("/v1/converse/stream", body, headers);
-    assert.match(await reply.text(), new RegExp(WRITTEN));
+    assert.match(await post(body, headers, "/v1/converse/stream"), new RegExp(WRITTEN));
     const spans = await spansOf(trace);
     assert.deepEqual(spans.names, ["POST /v1/converse/stream", "first audio", "hear", "queue", "writer"]);
     const { request } = spans;
@@ -140,52 +135,49 @@ describe("The trace of a request", () => {
 
   test("continues in the chat and transcription endpoints", async () => {
     const trace = aTrace();
-    const conversation = [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }];
-    const headers = { ...trace.headers, tracestate: "some=thing", baggage: "who=knows" };
-    await (await server.post("/v1/converse", { conversation }, headers)).text();
+    await post(
+      { conversation: spokenTurns() },
+      { ...trace.headers, tracestate: "some=thing", baggage: "who=knows" },
+    );
     const spans = await spansOf(trace);
-    const asked = { writer: chat.exchanges[0]?.request.headers, hear: ears.asked[0]?.request.headers };
-    for (const [name, sent] of Object.entries(asked)) {
+    const requests = { writer: chat.exchanges[0]?.request.headers, hear: ears.asked[0]?.request.headers };
+    for (const [name, sent] of Object.entries(requests)) {
       const [, traceId, spanId, flags] = TRACEPARENT.exec(`${sent?.traceparent}`) ?? [];
       assert.deepEqual([traceId, spanId, flags], [trace.id, idOf(spans.of(name)), "01"], name);
       assert.equal(sent?.tracestate, "some=thing");
-      assert.equal(sent?.baggage, undefined, "what else a client sends along goes nowhere");
+      assert.equal(sent?.baggage, undefined, "other headers of the client are dropped");
     }
   });
 
   test("continues in another Antiphon", async (t) => {
-    const front = await startForTest(t, {
-      checkpoints: [
-        {
-          name: "heart",
-          memoryBytes: 1,
-          load: async () =>
-            remoteModel({ urls: [`${server.url}/v1`], kind: "antiphon", model: null, apiKey: server.key }),
-        },
-      ],
-    });
+    const options = {
+      urls: [`${server.url}/v1`],
+      kind: "antiphon",
+      model: null,
+      apiKey: server.key,
+    } as const;
+    const load = async () => remoteModel(options);
+    const front = await startForTest(t, { checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
     const trace = aTrace();
     const reply = await front.post("/v1/tts", { text: SAID }, trace.headers);
     assert.equal(reply.status, 200, await reply.text());
-    const asks = (span: { name: string }) => span.name === "POST /v1/tts";
-    await until("the span of who was asked", () =>
-      everySpan().some((span) => asks(span) && span.spanContext().traceId === trace.id),
+    const isFront = (span: { name: string }) => span.name === "POST /v1/tts";
+    await until("the front's span", () =>
+      everySpan().some((span) => isFront(span) && span.spanContext().traceId === trace.id),
     );
     const { all } = await spansOf(trace);
-    const [asked, answering] = ["POST /v1/tts", "POST /v1/converse/stream"].map((name) =>
-      all.find((span) => span.name === name),
+    const within = all.find(
+      ({ name, parentSpanContext }) =>
+        name === "first audio" && parentSpanContext?.spanId === idOf(all.find(isFront)!),
     );
-    const toFirstAudio = all.find(
-      (span) => span.name === "first audio" && span.parentSpanContext?.spanId === idOf(asked!),
-    );
-    assert.equal(answering?.parentSpanContext?.spanId, idOf(toFirstAudio!));
+    const back = all.find(({ name }) => name === "POST /v1/converse/stream");
+    assert.equal(back?.parentSpanContext?.spanId, idOf(within!));
   });
 
   test("is not recorded when the client does not sample it, and says so onwards", async () => {
     const trace = aTrace("00");
     const before = everySpan().length;
-    const conversation = [{ text: SAID }, { speaker: "1" }];
-    await (await server.post("/v1/converse", { conversation }, trace.headers)).text();
+    await post(AUTHORED, trace.headers);
     const [, traceId, , flags] = TRACEPARENT.exec(`${chat.exchanges[0]?.request.headers.traceparent}`) ?? [];
     assert.deepEqual([traceId, flags], [trace.id, "00"]);
     assert.equal(everySpan().length, before);
@@ -193,12 +185,10 @@ describe("The trace of a request", () => {
 
   test("stays separate from simultaneous traces", async () => {
     const all = Array.from({ length: 12 }, () => aTrace());
-    const conversation = [{ text: SAID }, { speaker: "1" }];
     await Promise.all(
-      all.map(async (trace, index) => {
-        const path = index % 2 === 0 ? "/v1/converse" : "/v1/converse/stream";
-        await (await server.post(path, { conversation }, trace.headers)).text();
-      }),
+      all.map((trace, n) =>
+        post(AUTHORED, trace.headers, n % 2 === 0 ? "/v1/converse" : "/v1/converse/stream"),
+      ),
     );
     for (const trace of all) {
       const spans = await spansOf(trace);
@@ -211,10 +201,7 @@ describe("The trace of a request", () => {
   });
 
   test("starts anew without a client's trace", async () => {
-    const before = new Set(everySpan());
-    await (await server.post("/v1/tts", { text: SAID })).text();
-    await until("its span", () => everySpan().length === before.size + 3);
-    const own = everySpan().filter((span) => !before.has(span));
+    const own = await added(() => post({ text: SAID }, {}, "/v1/tts"), 3);
     const [request] = own.filter(({ kind }) => kind === SpanKind.SERVER);
     assert.equal(request?.parentSpanContext, undefined);
     assert.equal(new Set(own.map((span) => span.spanContext().traceId)).size, 1);
@@ -235,30 +222,24 @@ describe("The trace of a request", () => {
   });
 
   test("of a Wyoming request has a span", async () => {
-    const before = new Set(everySpan());
-    const client = await WyomingClient.open(server.wyomingUrl!);
-    client.send("synthesize", { text: SAID });
-    await client.upTo("audio-stop");
-    client.close();
-    await until("its span", () => everySpan().length === before.size + 3);
-    const names = everySpan().flatMap((span) => (before.has(span) ? [] : [span.name]));
-    assert.deepEqual(names.sort(), ["first audio", "queue", "wyoming:synthesize"]);
+    const spans = await added(async () => {
+      const client = await WyomingClient.open(server.wyomingUrl!);
+      client.send("synthesize", { text: SAID });
+      await client.upTo("audio-stop");
+      client.close();
+    }, 3);
+    assert.deepEqual(spans.map(({ name }) => name).sort(), ["first audio", "queue", "wyoming:synthesize"]);
   });
 });
 
 test("requests that neither speak nor transcribe have no span", async () => {
-  const before = everySpan().length;
-  for (const path of ["/health", "/metrics", "/v1/models", "/v1/usage", "/v1/nowhere"])
-    await (await server.get(path)).text();
-  await (await server.post("/v1/tts", { text: SAID })).text();
-  await until("the span of what is one", () => everySpan().length > before);
-  assert.deepEqual(
-    everySpan()
-      .slice(before)
-      .filter(({ kind }) => kind === SpanKind.SERVER)
-      .map(({ name }) => name),
-    ["POST /v1/tts"],
-  );
+  const spans = await added(async () => {
+    for (const path of ["/health", "/metrics", "/v1/models", "/v1/usage", "/v1/nowhere"])
+      await (await server.get(path)).text();
+    await post({ text: SAID }, {}, "/v1/tts");
+  }, 3);
+  const requests = spans.filter(({ kind }) => kind === SpanKind.SERVER).map(({ name }) => name);
+  assert.deepEqual(requests, ["POST /v1/tts"]);
 });
 
 describe("A span", () => {
@@ -280,8 +261,7 @@ describe("A span", () => {
   test("has the error type of a writer or a recogniser", async () => {
     chat.next((exchange) => exchange.refuse(500));
     const written = aTrace();
-    const conversation = [{ text: SAID }, { speaker: "1" }];
-    assert.equal((await server.post("/v1/converse", { conversation }, written.headers)).status, 502);
+    assert.equal((await server.post("/v1/converse", AUTHORED, written.headers)).status, 502);
     const writing = await spansOf(written);
     assert.deepEqual(failuresOf(writing), { "POST /v1/converse": "inference_error", writer: "WriterError" });
     ears.answers(refusal(500));
@@ -307,7 +287,7 @@ describe("A span", () => {
 
   test("of a client that leaves is no error, and has the audio sent", async () => {
     let frames = 0;
-    beforeFrame = () => (frames++ < 3 ? undefined : new Promise<void>(() => {}));
+    beforeFrame = () => (frames++ < 3 ? undefined : NEVER());
     const trace = aTrace();
     const { socket } = await openRaw(server);
     const conversation = [{ text: SAID }];
@@ -325,10 +305,8 @@ describe("A span", () => {
   });
 
   test("of a wait in the queue ends when the client leaves", async (t) => {
-    const own = await startForTest(t, {
-      flags: { concurrency: "1", shutdownGraceMs: "50" },
-      tone: { beforeFrame: () => new Promise<void>(() => {}) },
-    });
+    const flags = { concurrency: "1", shutdownGraceMs: "50" };
+    const own = await startForTest(t, { flags, tone: { beforeFrame: NEVER } });
     const { socket: first } = await openRaw(own);
     first.write(rawRequest("/v1/tts", own.key, { text: SAID }));
     await until("the place to be taken", async () => (await own.begun()) === 1);
@@ -347,25 +325,24 @@ describe("A span", () => {
 });
 
 test("no span has a text, a key, audio or a client's own words", async () => {
-  const conversation = [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }];
   const trace = aTrace();
+  const conversation = spokenTurns();
+  const audio = JSON.stringify(conversation).slice(200, 230);
   const body = { conversation, instructions: INSTRUCTIONS, model: SAID };
-  await (await server.post(`/v1/converse?text=${encodeURIComponent(SAID)}`, body, trace.headers)).text();
+  await post(body, trace.headers, `/v1/converse?text=${encodeURIComponent(SAID)}`);
   await spansOf(trace);
   assert.ok(everySpan().length > 60, `${everySpan().length} spans`);
-  const told = JSON.stringify(
-    everySpan().map(({ name, attributes, events, links, status }) => ({
-      name,
-      attributes,
-      events,
-      links,
-      status,
-    })),
-  );
-  for (const [said] of [SAID, HEARD, WRITTEN, INSTRUCTIONS].map((text) => text.split(" ")))
-    assert.ok(!told.includes(said!), said);
-  for (const secret of [server.key, WRITER_KEY, RECOGNISER_KEY, aClip().slice(200, 230)])
-    assert.ok(!told.includes(secret));
+  const all = everySpan().map(({ name, attributes, events, links, status }) => [
+    name,
+    attributes,
+    events,
+    links,
+    status,
+  ]);
+  const text = JSON.stringify(all);
+  const words = [SAID, HEARD, WRITTEN, INSTRUCTIONS].flatMap((each) => each.split(" ").slice(0, 1));
+  for (const secret of [...words, server.key, WRITER_KEY, RECOGNISER_KEY, audio])
+    assert.ok(!text.includes(secret), secret);
   assert.deepEqual(
     everySpan().filter(({ events, links, status }) => events.length + links.length > 0 || status.message),
     [],

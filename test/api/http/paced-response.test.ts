@@ -14,7 +14,7 @@ interface Message {
   readonly data: string;
 }
 
-/** A reader of server-sent events after the HTML standard, section 9.2.6, fed with pieces of bytes of any size. */
+/** A reader of server-sent events after the HTML standard, section 9.2.6. */
 class EventReader {
   readonly messages: Message[] = [];
   readonly #decoder = new TextDecoder();
@@ -46,7 +46,7 @@ class EventReader {
   }
 }
 
-/** Reads what was written, cut into pieces of the given sizes in turn. */
+/** Reads what was written in chunks of the given sizes. */
 function read(written: string, sizes: readonly number[]): Message[] {
   const bytes = new TextEncoder().encode(written);
   const reader = new EventReader();
@@ -78,10 +78,12 @@ const failure: fc.Arbitrary<ErrorEvent> = fc.record({
   message: anyText(),
   request_id: fc.option(anyText()),
 });
+const named = <E extends string, D>(name: E, data: fc.Arbitrary<D>) =>
+  data.map((each) => ({ event: name, data: each }));
 const event: fc.Arbitrary<StreamEvent> = fc.oneof(
-  meta.map((data) => ({ event: "meta" as const, data })),
-  end.map((data) => ({ event: "end" as const, data })),
-  failure.map((data) => ({ event: "error" as const, data })),
+  named("meta", meta),
+  named("end", end),
+  named("error", failure),
 );
 const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 });
 
@@ -89,12 +91,12 @@ describe("server-sent events", () => {
   it("decode to the same text however the network cuts them", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 5 }), sizes, (events, cuts) => {
-        const heard = read(`: keep-alive\n\n${events.map(formatEvent).join(": keep-alive\n\n")}`, cuts);
+        const messages = read(`: keep-alive\n\n${events.map(formatEvent).join(": keep-alive\n\n")}`, cuts);
         assert.deepEqual(
-          heard.map(({ event: name, data }) => ({ event: name, data: JSON.parse(data) })),
+          messages.map(({ event: name, data }) => ({ event: name, data: JSON.parse(data) })),
           events.map((sent) => ({ event: sent.event, data: JSON.parse(JSON.stringify(sent.data)) })),
         );
-        for (const [index, { data }] of heard.entries()) {
+        for (const [index, { data }] of messages.entries()) {
           const sent = events[index];
           if (sent?.event === "end") assert.equal(JSON.parse(data).text, sent.data.text);
         }
@@ -107,21 +109,18 @@ describe("server-sent events", () => {
       fc.property(
         fc.int16Array({ maxLength: 2_000 }),
         fc.nat(50),
-        fc.nat(1_000_000),
+        fc.nat(1e6),
         sizes,
         (pcm, skip, index, cuts) => {
           const view = pcm.subarray(Math.min(skip, pcm.length));
           const [message, ...more] = read(formatAudioEvent(pcm16Bytes(view), index), cuts);
-          assert.equal(more.length, 0);
-          assert.equal(message?.event, "audio");
+          assert.deepEqual([message?.event, more.length], ["audio", 0]);
           const { pcm_b64, ...rest } = JSON.parse(message?.data ?? "");
           assert.deepEqual(rest, { sample_rate: 24_000, index });
           const bytes = Buffer.from(pcm_b64, "base64");
           assert.equal(bytes.length, view.length * 2);
-          assert.deepEqual(
-            Int16Array.from(view, (_, i) => bytes.readInt16LE(2 * i)),
-            view.slice(),
-          );
+          const samples = Int16Array.from(view, (_, i) => bytes.readInt16LE(2 * i));
+          assert.deepEqual(samples, view.slice());
         },
       ),
     );
@@ -129,7 +128,7 @@ describe("server-sent events", () => {
 });
 
 describe("Pacing", () => {
-  const TEXT = "Good evening.";
+  const text = "Good evening.";
   const AHEAD_S = 1;
 
   let server: TestServer;
@@ -138,15 +137,15 @@ describe("Pacing", () => {
   });
   after(() => server.stop());
 
-  /** Whether what is asked for is played as it comes, as the service is told. How it then keeps pace: `lead.test.ts`. */
-  async function isPlayed(ask: (text: string) => Promise<void>): Promise<boolean | undefined> {
-    const converse = mock.method(SpeechService.prototype, "speak");
+  /** Whether a request is paced. */
+  async function isPlayed(send: () => Promise<void>): Promise<boolean | undefined> {
+    const { mock: spy } = mock.method(SpeechService.prototype, "speak");
     try {
-      await ask(TEXT);
-      assert.equal(converse.mock.callCount(), 1);
-      return converse.mock.calls[0]?.arguments[1].isPlayed;
+      await send();
+      assert.equal(spy.callCount(), 1);
+      return spy.calls[0]?.arguments[1].isPlayed;
     } finally {
-      converse.mock.restore();
+      spy.restore();
     }
   }
 
@@ -155,60 +154,35 @@ describe("Pacing", () => {
     assert.equal(reply.status, 200);
     await reply.arrayBuffer();
   };
-  const speech = (input: string, more: object = {}) => posted("/v1/audio/speech", { input, ...more });
-  const vapi = (text: string) => ({ message: { type: "voice-request", text, sampleRate: 8_000 } });
+  const speech = (more: object = {}) => posted("/v1/audio/speech", { input: text, ...more });
+  const stream = (headers = {}) => posted("/v1/converse/stream", { conversation: [{ text }] }, headers);
+  const vapi = { message: { type: "voice-request", text, sampleRate: 8_000 } };
 
-  async function wyoming(ask: (client: WyomingClient) => void): Promise<void> {
+  async function wyoming(...events: readonly (readonly [string, object?])[]): Promise<void> {
     const client = await WyomingClient.open(server.wyomingUrl!);
-    ask(client);
+    for (const [type, data] of events) client.send(type, data);
     await client.upTo("audio-stop");
     client.close();
   }
+  const inChunks = () => wyoming(["synthesize-start"], ["synthesize-chunk", { text }], ["synthesize-stop"]);
 
-  /** What is played as it comes: by whom, and how it is asked for. */
-  const PLAYED: readonly (readonly [string, (text: string) => Promise<void>])[] = [
-    ["a stream of a conversation", (text) => posted("/v1/converse/stream", { conversation: [{ text }] })],
-    ["events of OpenAI's API", (text) => speech(text, { stream_format: "sse" })],
-    ["bytes of OpenAI's API as they are spoken", (text) => speech(text, { stream_format: "audio" })],
-    ["samples for Vapi", (text) => posted("/v1/audio/telephony", vapi(text))],
-    [
-      "a text that comes in pieces by Wyoming's protocol",
-      (text) =>
-        wyoming((client) => {
-          client.send("synthesize-start");
-          client.send("synthesize-chunk", { text });
-          client.send("synthesize-stop");
-        }),
-    ],
+  const REQUESTS: readonly (readonly [what: string, isPaced: boolean, send: () => Promise<void>])[] = [
+    ["a stream of a conversation", true, stream],
+    ["OpenAI's events", true, () => speech({ stream_format: "sse" })],
+    ["OpenAI's streamed bytes", true, () => speech({ stream_format: "audio" })],
+    ["samples for Vapi", true, () => posted("/v1/audio/telephony", vapi)],
+    ["a Wyoming text in chunks", true, inChunks],
+    ["a whole reply", false, () => posted("/v1/tts", { text })],
+    ["a stream with X-Antiphon-Pace: own", false, () => stream({ "X-Antiphon-Pace": "own" })],
+    ["OpenAI's file", false, () => speech()],
+    ["a file with its length", false, () => speech({ response_format: "wav" })],
+    ["a file for jambonz", false, () => posted("/v1/audio/telephony", { text, type: "text" })],
+    ["a whole Wyoming text", false, () => wyoming(["synthesize", { text }])],
   ];
-
-  for (const [what, ask] of PLAYED) {
-    test(`applies to ${what}`, async () => {
-      assert.equal(await isPlayed(ask), true);
+  for (const [what, isPaced, send] of REQUESTS)
+    test(`${isPaced ? "applies" : "does not apply"} to ${what}`, async () => {
+      assert.equal(await isPlayed(send), isPaced);
     });
-  }
-
-  /** What its client may wait for until all of it is there. */
-  const WHOLE: readonly (readonly [string, (text: string) => Promise<void>])[] = [
-    ["a reply in one piece", (text) => posted("/v1/tts", { text })],
-    [
-      "a stream whose client says that it keeps its own pace",
-      (text) => posted("/v1/converse/stream", { conversation: [{ text }] }, { "X-Antiphon-Pace": "own" }),
-    ],
-    ["a file of OpenAI's API", (text) => speech(text)],
-    ["a file that tells its length", (text) => speech(text, { response_format: "wav" })],
-    ["a file for jambonz", (text) => posted("/v1/audio/telephony", { text, type: "text" })],
-    [
-      "a text that is sent whole by Wyoming's protocol",
-      (text) => wyoming((c) => c.send("synthesize", { text })),
-    ],
-  ];
-
-  for (const [what, ask] of WHOLE) {
-    test(`does not apply to ${what}`, async () => {
-      assert.equal(await isPlayed(ask), false);
-    });
-  }
 
   test("is reported among the limits of /v1/info", async () => {
     const { limits } = await (await server.get("/v1/info")).json();

@@ -13,30 +13,20 @@ const IDS = ["svc-beta-v0.3", "svc-beta-v0.2", "svc-beta-v0.1", "svc-atom-beta-v
 const idsOf = (cards: { id: string }[]) => cards.map(({ id }) => id);
 
 test("keylessLists opens the audio lists by default, all lists, or none", async (t) => {
-  const ways: [string, Record<string, number>][] = [
-    [
-      "audio",
-      { "/v1/audio/voices": 200, "/v1/audio/models": 200, "/v1/models": 401, [`/v1/models/${IDS[0]}`]: 401 },
-    ],
-    [
-      "all",
-      { "/v1/audio/voices": 200, "/v1/audio/models": 200, "/v1/models": 200, [`/v1/models/${IDS[0]}`]: 200 },
-    ],
-    [
-      "none",
-      { "/v1/audio/voices": 401, "/v1/audio/models": 401, "/v1/models": 401, [`/v1/models/${IDS[0]}`]: 401 },
-    ],
-  ];
-  for (const [keylessLists, statuses] of ways) {
-    const own = await startForTest(t, { flags: { keylessLists } });
-    for (const [path, status] of Object.entries(statuses)) {
-      assert.equal((await own.get(path, {})).status, status, `${keylessLists}: ${path}`);
+  const paths = ["/v1/audio/voices", "/v1/audio/models", "/v1/models", `/v1/models/${IDS[0]}`];
+  for (const [keylessLists, open] of [
+    ["audio", 2],
+    ["all", 4],
+    ["none", 0],
+    [undefined, 2],
+  ] as const) {
+    const own = await startForTest(t, { flags: keylessLists === undefined ? {} : { keylessLists } });
+    for (const [n, path] of paths.entries()) {
+      assert.equal((await own.get(path, {})).status, n < open ? 200 : 401, `${keylessLists}: ${path}`);
       assert.equal((await own.get(path)).status, 200, `${keylessLists}: ${path} with a key`);
     }
     for (const path of ["/v1/info", "/v1/usage"]) assert.equal((await own.get(path, {})).status, 401);
   }
-  assert.equal((await server.get("/v1/audio/voices", {})).status, 200, "audio is the default");
-  assert.equal((await server.get("/v1/models", {})).status, 401);
 });
 
 test("models are listed with OpenAI's fields and those of the contract", async () => {
@@ -44,7 +34,16 @@ test("models are listed with OpenAI's fields and those of the contract", async (
   assert.equal(list.object, "list");
   assert.deepEqual(idsOf(list.data), IDS);
   for (const card of list.data) {
-    assert.deepEqual([card.object, card.owned_by, typeof card.default], ["model", "antiphon", "boolean"]);
+    const { object, owned_by, modes, speakers, default: isDefault, display_name, description } = card;
+    assert.deepEqual([object, owned_by, isDefault], ["model", "antiphon", card.id === IDS[0]]);
+    assert.deepEqual(
+      [[...modes].sort(), speakers],
+      [
+        ["converse", "tts"],
+        ["0", "1"],
+      ],
+    );
+    assert.ok(display_name && description);
     assert.equal(new Date(card.created * 1_000).toISOString(), "2026-11-21T00:00:00.000Z");
     assert.deepEqual(await (await server.get(`/v1/models/${card.id}`)).json(), card);
   }
@@ -55,9 +54,8 @@ test("models are listed with OpenAI's fields and those of the contract", async (
 });
 
 test("GET /v1/models/{id} resolves aliases and returns OpenAI's 404 for an unknown id", async () => {
-  for (const name of ["tts-1", "gpt-4o-mini-tts"]) {
+  for (const name of ["tts-1", "gpt-4o-mini-tts"])
     assert.equal((await (await server.get(`/v1/models/${name}`)).json()).id, IDS[0]);
-  }
   for (const name of ["gpt-4", "SVC-beta-v0.3", "%F0%9F%8E%89", "x".repeat(9_000)]) {
     const reply = await server.get(`/v1/models/${name}`);
     assert.equal(reply.status, 404, name);
@@ -100,14 +98,12 @@ test("errors have a code and a param on OpenAI's paths only", async () => {
     assert.deepEqual([reply.status, error.code, error.param], [status, code, param], error.message);
     assert.deepEqual(Object.keys(error).sort(), ["code", "message", "param", "request_id", "type"]);
   }
-  const own = [
+  for (const reply of [
     await server.post("/v1/tts", { text: "Hi.", model: "gpt-9" }),
     await server.get("/v1/models", {}),
     await server.get("/v1/nothing"),
-  ];
-  for (const reply of own) {
+  ])
     assert.deepEqual(Object.keys(await errorOf(reply)).sort(), ["message", "request_id", "type"]);
-  }
 });
 
 test("429 on OpenAI's paths has the code rate_limit_exceeded", async (t) => {

@@ -44,10 +44,10 @@ describe("The generation parameters", () => {
 
   it("report the models that ignore them, and why", () => {
     const unused = { a: { topK: "It has no list.", maxFrames: "It ends by itself." }, b: {} };
-    const told = paramKnobs(unused).flatMap(({ name, unused_by }) =>
+    const reported = paramKnobs(unused).flatMap(({ name, unused_by }) =>
       Object.entries(unused_by).map(([model, why]) => [name, model, why]),
     );
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       ["top_k", "a", "It has no list."],
       ["max_new_tokens", "a", "It ends by itself."],
     ]);

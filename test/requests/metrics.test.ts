@@ -205,7 +205,7 @@ describe("The log line of a request", () => {
     await start({ tone: { beforeFrame: () => new Promise(() => {}) }, flags: { shutdownGraceMs: "50" } });
     const { socket } = await openRaw(server);
     socket.write(rawRequest("/v1/tts", server.key, { text: "Hi." }, { "X-Request-ID": "early" }));
-    await until("the reply to be begun", async () => (await server.metric("active_streams")) === 1);
+    await server.metricIs("active_streams", 1);
     socket.destroy();
     const line = await lineOf("early");
     assert.deepEqual([line.end, line.status], ["left", null]);

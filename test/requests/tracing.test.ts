@@ -313,7 +313,7 @@ describe("A span", () => {
     const trace = aTrace();
     const { socket } = await openRaw(own);
     socket.write(rawRequest("/v1/tts", own.key, { text: SAID }, trace.headers));
-    await until("the other to wait", async () => (await own.metric("queue_depth")) === 1);
+    await own.metricIs("queue_depth", 1);
     socket.destroy();
     const spans = await spansOf(trace);
     await until("the queue's to end", () =>

@@ -202,9 +202,9 @@ describe("Pipelined requests", () => {
     const server = await startForTest(t, { flags: { concurrency: "1", ...QUEUES }, tone: gate.tone });
     const { socket } = await openRaw(server, { isIdle: true });
     socket.write(rawRequest("/v1/tts", server.key, { text: "Hello." }).repeat(10));
-    await until("nine requests to wait", async () => (await server.metric("queue_depth")) === 9);
+    await server.metricIs("queue_depth", 9);
     socket.destroy();
-    await until("the queue to empty", async () => (await server.metric("queue_depth")) === 0);
+    await server.metricIs("queue_depth", 0);
     gate.open();
     await until("the first to end", async () => (await server.begun()) === 0);
     assert.ok(spoken <= 2, `${spoken} frames`);

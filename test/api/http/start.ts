@@ -14,6 +14,7 @@ import { type RunningServer, type ServerParts, startServer } from "../../../src/
 import { loadSettings } from "../../../src/settings/load.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 import { createToneModel, type ToneOptions } from "../../core/tone-model.ts";
+import { until } from "../../waiting.ts";
 import type { Reply } from "./wire.ts";
 
 /** A server on a free port with one key, whose engine makes tones. */
@@ -25,6 +26,8 @@ export interface TestServer extends RunningServer {
   another(): Promise<{ readonly key: string; readonly keyId: string; readonly auth: Record<string, string> }>;
   /** The value of the metric's line that begins with `name`. */
   metric(name: string): Promise<number>;
+  /** Waits until a metric has a value. */
+  metricIs(name: string, value: number): Promise<void>;
   /** Active and paused utterances. */
   begun(): Promise<number>;
   /** POSTs JSON with the key, or with the headers given instead. */
@@ -108,6 +111,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       return { key: other.key, keyId: other.record.keyId, auth: header };
     },
     metric: async (name) => valueIn(await scraped(), name),
+    metricIs: (name, value) =>
+      until(`${name} ${value}`, async () => valueIn(await scraped(), name) === value),
     async begun() {
       const lines = await scraped();
       return valueIn(lines, "active_streams") + valueIn(lines, "paused_streams");

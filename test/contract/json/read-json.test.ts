@@ -6,10 +6,8 @@ import { ConverseRequest } from "../../../src/contract/requests.ts";
 import fc from "../../properties.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-/** A schema of which only the shape counts. */
-const SCHEMA = {
-  properties: { ...ConverseRequest.properties, text: { maxLength: 8_000 } },
-};
+/** A schema whose shape alone matters. */
+const SCHEMA = { properties: { ...ConverseRequest.properties, text: { maxLength: 8_000 } } };
 const read = (text: string) => readJsonBody(bytesOf(text), SCHEMA).value;
 const isJson = (text: string): boolean => {
   try {
@@ -48,7 +46,7 @@ describe("readJsonBody", () => {
     const layout = fc.constantFrom(undefined, " ", "\t", "\n  ");
     fc.assert(
       fc.property(body, layout, fc.jsonValue(), (value, space, ignored) => {
-        // Through JSON first, which has no -0, NaN or Infinity.
+        // JSON has no -0, NaN or Infinity.
         const plain = JSON.parse(JSON.stringify(value));
         assert.deepEqual(read(JSON.stringify({ ...plain, mood: ignored }, null, space)), plain);
       }),
@@ -82,27 +80,25 @@ describe("readJsonBody", () => {
   });
 
   it("drops members that the schema does not name, and keeps the last duplicate", () => {
-    assert.deepEqual(read('{"__proto__":{"text":"x"},"text":"a","constructor":1,"te\\u0078t":"b"}'), {
-      text: "b",
-    });
+    const text = '{"__proto__":{"text":"x"},"text":"a","constructor":1,"te\\u0078t":"b"}';
+    assert.deepEqual(read(text), { text: "b" });
     assert.equal(Object.getPrototypeOf(read('{"__proto__":{"x":1}}')), Object.prototype);
   });
 
   it("keeps free members of any name, up to one more than the limit", () => {
-    const said = { __proto__: null, "": "a", "ü 1": "b", text: "c", constructor: "d", lexicon: "e" };
-    assert.deepEqual(read(JSON.stringify({ text: "x", lexicon: said })), { text: "x", lexicon: { ...said } });
-    const odd = (read('{"lexicon":{"__proto__":"x","a":{"b":[1]},"a":{"c":{"d":1}}}}') as { lexicon: object })
-      .lexicon;
+    const lexiconOf = (text: string) => (read(text) as { lexicon: object }).lexicon;
+    const free = { __proto__: null, "": "a", "ü 1": "b", text: "c", constructor: "d", lexicon: "e" };
+    assert.deepEqual(read(JSON.stringify({ text: "x", lexicon: free })), { text: "x", lexicon: { ...free } });
+    const odd = lexiconOf('{"lexicon":{"__proto__":"x","a":{"b":[1]},"a":{"c":{"d":1}}}}');
     assert.deepEqual(Object.entries(odd), [
       ["__proto__", "x"],
       ["a", {}],
     ]);
     assert.equal(Object.getPrototypeOf(odd), Object.prototype);
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`w${index}`, "x"]));
-    const kept = read(JSON.stringify({ lexicon: many })) as { lexicon: object };
-    assert.equal(Object.keys(kept.lexicon).length, 101);
-    const long = read(JSON.stringify({ lexicon: { ["x".repeat(5_000)]: "y" } })) as { lexicon: object };
-    assert.ok(Object.keys(long.lexicon)[0]!.length > 64, "what is too long stays too long");
+    assert.equal(Object.keys(lexiconOf(JSON.stringify({ lexicon: many }))).length, 101);
+    const long = lexiconOf(JSON.stringify({ lexicon: { ["x".repeat(5_000)]: "y" } }));
+    assert.ok(Object.keys(long)[0]!.length > 64, "a long name stays too long");
   });
 
   it("reports the byte of a syntax error and quotes nothing", () => {
@@ -112,9 +108,8 @@ describe("readJsonBody", () => {
       ['{"text":"a"} b', /look at byte 13$/],
       ['{"x":[1,2,]}', /look at byte 10$/],
       ["{'text':1}", /look at byte 1$/],
-    ] as const) {
+    ] as const)
       assert.throws(() => read(text), { status: 422, message: where }, text);
-    }
   });
 
   it("takes a byte order mark and requires UTF-8, also in ignored members", () => {
@@ -126,7 +121,7 @@ describe("readJsonBody", () => {
         assert.throws(() => readJsonBody(bytes, SCHEMA), { status: 422, message: /UTF-8/ });
       }
     }
-    // A character of four bytes across the pieces that a long string is looked at in.
+    // A four-byte character across the chunks in which a long string is scanned.
     for (let before = 65_530; before < 65_537; before++) read(`{"ignored":"${"x".repeat(before)}🎉"}`);
   });
 
@@ -134,87 +129,72 @@ describe("readJsonBody", () => {
     const deep = 1_000_000;
     assert.deepEqual(read(`{"text":"a","x":${"[".repeat(deep)}${"]".repeat(deep)}}`), { text: "a" });
     assert.deepEqual(read(`{"text":"a","x":[${"{},".repeat(deep)}{}]}`), { text: "a" });
-    assert.equal(
-      (read(`{"conversation":[${"{},".repeat(deep)}{}]}`) as { conversation: unknown[] }).conversation.length,
-      65,
-    );
-    assert.deepEqual(read(`{"conversation":[[[[[1]]]],{"text":{"a":[1]}}]}`), {
-      conversation: [[], { text: {} }],
-    });
+    const { conversation } = read(`{"conversation":[${"{},".repeat(deep)}{}]}`) as {
+      conversation: unknown[];
+    };
+    assert.equal(conversation.length, 65);
+    const nested = read(`{"conversation":[[[[[1]]]],{"text":{"a":[1]}}]}`);
+    assert.deepEqual(nested, { conversation: [[], { text: {} }] });
   });
 
   it("decodes long audio on demand, and keeps other long strings too long", () => {
     const audio = "UklG".repeat(60_000);
     const escaped = audio.replace("kl", "k\\/\\u006c");
-    const body = readJsonBody(
-      bytesOf(
-        `{"conversation":[{"audio_wav_b64":"${audio}"},{"audio_wav_b64":"${escaped}"}],"text":"${audio}"}`,
-      ),
-      SCHEMA,
-    );
-    const { conversation, text } = body.value as {
-      conversation: { audio_wav_b64: string }[];
-      text: string;
-    };
+    const turns = `[{"audio_wav_b64":"${audio}"},{"audio_wav_b64":"${escaped}"}]`;
+    const body = readJsonBody(bytesOf(`{"conversation":${turns},"text":"${audio}"}`), SCHEMA);
+    const { conversation, text } = body.value as { conversation: { audio_wav_b64: string }[]; text: string };
     const [plain, unescaped] = conversation.map(({ audio_wav_b64 }) => audio_wav_b64);
     assert.ok(plain!.length < 100 && unescaped!.length < 100);
     assert.equal(body.textOf(plain!), audio);
     assert.equal(body.textOf(unescaped!), audio.replace("kl", "k/l"));
     assert.equal(body.textOf("UklG"), "UklG");
-    for (const own of ["\u00000", "\u0000", `${plain}0`]) {
-      assert.equal(body.textOf(own), own, "what a client made up stands for itself");
-    }
+    for (const own of ["\u00000", "\u0000", `${plain}0`])
+      assert.equal(body.textOf(own), own, "an invented reference stands for itself");
     assert.ok(text.length > 8_000);
   });
 });
 
 describe("readJson", () => {
-  /** The most that a value of a schema takes, as JSON: for each member its name, for each string its bound. */
-  const boundOf = (schema: object): number => JSON.stringify(worst(schema)).length;
-  function worst(schema: object): unknown {
-    const {
-      properties,
-      items,
-      maxItems = 100,
-      maxLength = 10_000,
-      anyOf,
-      type,
-      maxTextBytes,
-    } = schema as {
-      properties?: Record<string, object>;
-      items?: object;
-      maxItems?: number;
-      maxLength?: number;
-      anyOf?: object[];
-      type?: unknown;
-      maxTextBytes?: number;
-    };
-    if (anyOf !== undefined) {
-      const all = anyOf.map(worst);
-      return all.reduce((most, each) =>
-        JSON.stringify(each).length > JSON.stringify(most).length ? each : most,
-      );
-    }
+  interface Bounded {
+    properties?: Record<string, Bounded>;
+    items?: Bounded;
+    maxItems?: number;
+    maxLength?: number;
+    anyOf?: Bounded[];
+    type?: string;
+    maxTextBytes?: number;
+  }
+  /** The largest value that a schema allows, a little over its bounds. */
+  function largest({
+    properties,
+    items,
+    maxItems = 100,
+    maxLength = 10_000,
+    anyOf,
+    type,
+    maxTextBytes,
+  }: Bounded): unknown {
+    const sizeOf = (value: unknown) => JSON.stringify(value).length;
+    if (anyOf !== undefined) return anyOf.map(largest).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
     if (maxTextBytes !== undefined) return "x".repeat(maxTextBytes);
     if (properties !== undefined)
-      return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, worst(each)]));
-    if (items !== undefined) return Array.from({ length: maxItems + 1 }, () => worst(items));
-    return type === undefined || `${type}`.includes("string") ? "x".repeat(maxLength + 1) : 123_456.789;
+      return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, largest(each)]));
+    if (items !== undefined) return Array.from({ length: maxItems + 1 }, () => largest(items));
+    return type === undefined || type === "string" ? "x".repeat(maxLength + 1) : 123_456.789;
   }
 
   it("is bounded by the schema, however much was sent", () => {
+    const item = { properties: { n: { type: "number" }, s: { type: "string", maxLength: 5 } } };
+    const either = [{ properties: { a: { maxLength: 4 } } }, { properties: { b: { maxLength: 4 } } }];
     const small = {
       properties: {
         name: { type: "string", maxLength: 10 },
-        list: {
-          items: { properties: { n: { type: "number" }, s: { type: "string", maxLength: 5 } } },
-          maxItems: 3,
-        },
+        list: { items: item, maxItems: 3 },
         free: { type: "object", maxTextBytes: 100 },
-        either: { anyOf: [{ properties: { a: { maxLength: 4 } } }, { properties: { b: { maxLength: 4 } } }] },
+        either: { anyOf: either },
       },
     };
-    const most = boundOf(small);
+    const most = JSON.stringify(largest(small)).length;
     const junk = fc.jsonValue({ maxDepth: 4 });
     const text = fc.string({ maxLength: 400 });
     const sent = fc.record(
@@ -266,26 +246,24 @@ describe("readJson", () => {
   });
 
   it("keeps a free object as its text, within its length and depth", () => {
-    const parametersOf = (json: string) =>
-      readJson(bytesOf(`{"tools":[{"parameters":${json}}]}`), SessionUpdate).value as {
-        tools: { parameters: JsonText }[];
-      };
-    const { tools } = parametersOf('{"a": [1, {"b": "c"}]}');
+    const toolsOf = (json: string) => {
+      const { value } = readJson(bytesOf(`{"tools":[{"parameters":${json}}]}`), SessionUpdate);
+      return (value as { tools: { parameters: JsonText }[] }).tools;
+    };
+    const tools = toolsOf('{"a": [1, {"b": "c"}]}');
     assert.ok(tools[0]!.parameters instanceof JsonText);
     assert.equal(JSON.stringify(tools), '[{"parameters":{"a":[1,{"b":"c"}]}}]');
     const deep = `{"a":${"[".repeat(66)}${"]".repeat(66)}}`;
-    assert.throws(() => parametersOf(deep), { message: "tools[0].parameters is nested more than 64 deep" });
-    assert.throws(() => parametersOf(`{"a":"${"x".repeat(600_001)}"}`), /has more than 600000 bytes/);
+    assert.throws(() => toolsOf(deep), { message: "tools[0].parameters is nested more than 64 deep" });
+    assert.throws(() => toolsOf(`{"a":"${"x".repeat(600_001)}"}`), /has more than 600000 bytes/);
   });
 
   it("drops null for optional members that are not nullable, if asked", () => {
-    const sent =
-      '{"audio":{"input":{"transcription":{"model":"whisper-1","language":null}}},"instructions":null}';
+    const transcription = '{"model":"whisper-1","language":null}';
+    const sent = `{"audio":{"input":{"transcription":${transcription}}},"instructions":null}`;
     const read = (isNullAbsent: boolean) => readJson(bytesOf(sent), SessionUpdate, { isNullAbsent }).value;
-    assert.deepEqual(read(true), {
-      audio: { input: { transcription: { model: "whisper-1" } } },
-      instructions: null,
-    });
+    const input = { transcription: { model: "whisper-1" } };
+    assert.deepEqual(read(true), { audio: { input }, instructions: null });
     assert.deepEqual(read(false), JSON.parse(sent));
     const twice = readJson(bytesOf('{"model":"a","model":null}'), SessionUpdate, { isNullAbsent: true });
     assert.deepEqual(twice.value, {});
@@ -293,10 +271,8 @@ describe("readJson", () => {
 
   it("readSettingsJson keeps everything, within a length and a depth", () => {
     assert.deepEqual(readSettingsJson('{"a":[{}]}'), { a: [{}] });
-    assert.throws(
-      () => readSettingsJson(`"${"a".repeat(2 ** 20)}"`),
-      /^JsonBoundError: it has more than 1048576/,
-    );
+    const long = `"${"a".repeat(2 ** 20)}"`;
+    assert.throws(() => readSettingsJson(long), /^JsonBoundError: it has more than 1048576/);
     assert.throws(() => readSettingsJson("[".repeat(66) + "]".repeat(66)), /nested more than 64 deep/);
     assert.throws(() => readSettingsJson("{"), SyntaxError);
   });

@@ -75,7 +75,7 @@ describe("Fairness between keys", () => {
     server = await startTestServer({ writer, flags });
     const { socket } = await idleStream({ ...OPEN_TURN, params: { max_new_tokens: 2_048 } });
     await until("the turn to begin", async () => (await server.begun()) === 1);
-    await until("all of it to be written", async () => (await server.metric("turns_writing")) === 0);
+    await server.metricIs("turns_writing", 0);
     assert.equal(await server.begun(), 1);
     socket.destroy();
   });
@@ -85,9 +85,9 @@ describe("Fairness between keys", () => {
     const flags = { concurrency: "1", queueDepth: "4", keyQueueDepth: "2" };
     server = await startTestServer({ flags, tone: gate.tone });
     const greedy = Array.from({ length: 6 }, () => speak());
-    await until("two requests to wait", async () => (await server.metric("queue_depth")) === 2);
+    await server.metricIs("queue_depth", 2);
     const modest = speak((await server.another()).auth);
-    await until("a third to wait", async () => (await server.metric("queue_depth")) === 3);
+    await server.metricIs("queue_depth", 3);
     gate.open();
     const statuses = (await Promise.all(greedy)).map(({ status }) => status);
     assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429, 429]);
@@ -204,7 +204,7 @@ describe("A stalled client", () => {
     server = await startTestServer();
     const { socket } = await openRaw(server, { isIdle: true });
     socket.write(rawRequest("/v1/tts", server.key, TTS, { Connection: "close" }));
-    await until("the reply to be complete", async () => (await server.metric("active_streams")) === 0);
+    await server.metricIs("active_streams", 0);
     const stopping = server.stop();
     assert.ok((await readSlowly(socket)).audio.data_b64.length > 1e6);
     await stopping;
@@ -243,11 +243,11 @@ describe("A stalled client", () => {
     const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [new Array(200_000).fill(1)] });
     const conversation = [{ audio_wav_b64: wav.toString("base64") }, { text: "Hi." }];
     const first = server.post("/v1/converse", { conversation });
-    await until("the first audio", async () => (await server.metric("audio_bytes")) === 800_000);
+    await server.metricIs("audio_bytes", 800_000);
     const second = server.post("/v1/converse", { conversation });
     gate.open();
     for (const reply of [first, second]) assert.equal((await reply).status, 200);
-    await until("no audio", async () => (await server.metric("audio_bytes")) === 0);
+    await server.metricIs("audio_bytes", 0);
   });
 
   test("is counted once a chunked body is no longer small", async () => {

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   client.socket.terminate();
-  await until("the end of the sessions", async () => (await server.metric("realtime_sessions")) === 0);
+  await server.metricIs("realtime_sessions", 0);
 });
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);

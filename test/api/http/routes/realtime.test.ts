@@ -38,7 +38,7 @@ afterEach(async () => {
   recogniser.release();
   detector.failures = 0;
   client.socket.terminate();
-  await until("the end of the session", async () => (await server.metric("realtime_sessions")) === 0);
+  await server.metricIs("realtime_sessions", 0);
   assert.deepEqual(client.faults, [], "every event is one that clients take");
 });
 

@@ -260,9 +260,9 @@ test("a request waits for a slot, and returns 502 with Retry-After over the queu
   const server = await startForTest(t, { flags: { concurrency: "1", queueDepth: "1" }, tone: gate.tone });
   const speak = () => server.post("/v1/tts", { text: "Me." });
   const first = speak();
-  await until("the first to be spoken", async () => (await server.metric("active_streams")) === 1);
+  await server.metricIs("active_streams", 1);
   const second = speak();
-  await until("the second to wait", async () => (await server.metric("queue_depth")) === 1);
+  await server.metricIs("queue_depth", 1);
   const third = await speak();
   assert.equal(third.status, 502);
   assert.equal((await third.json()).error.type, "inference_error");

@@ -242,7 +242,7 @@ describe("Transcriptions", () => {
       const head = '--xyz\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF';
       socket.write(rawRequest(PATH, server.key, head + "x".repeat(100_000), headers));
       const room = 9_000_000 + 2 * 128 * 1024;
-      await until("room for the body", async () => (await server.metric("receiving_bytes")) === room);
+      await server.metricIs("receiving_bytes", room);
       socket.destroy();
       await until("the end", async () => (await left()) === 1);
       assert.equal(await server.metric("receiving_bytes"), 0);
@@ -281,7 +281,7 @@ describe("Transcriptions", () => {
       assert.equal(await own.metric("audio_bytes"), Math.ceil(64_000 * durationS));
       leaving.abort();
       await assert.rejects(reply);
-      await until("the room", async () => (await own.metric("audio_bytes")) === 0);
+      await own.metricIs("audio_bytes", 0);
     });
   });
 

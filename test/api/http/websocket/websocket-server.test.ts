@@ -243,15 +243,14 @@ describe("A connection that closes before its key is found", () => {
       await until("the lookup of its key", () => lookups === 1);
       gone.socket.resetAndDestroy();
       const left = `requests_ended_total{route="${path}",end="left",type="none"}`;
-      await until("the end of its request", async () => (await own.metric(left)) === 1);
+      await own.metricIs(left, 1);
       findKeys();
       const next = await openRaw(own);
       next.socket.write(request);
       await until("an answer", () => next.received().includes("\r\n"));
       assert.match(next.received(), /^HTTP\/1\.1 101 /);
       next.socket.destroy();
-      if (path === "/v1/realtime")
-        await until("the end of all sessions", async () => (await own.metric("realtime_sessions")) === 0);
+      if (path === "/v1/realtime") await own.metricIs("realtime_sessions", 0);
     });
   }
 
@@ -262,13 +261,13 @@ describe("A connection that closes before its key is found", () => {
     await until("the lookup of its key", () => lookups === 1);
     gone.close();
     const ended = 'requests_ended_total{route="/v1/telephony/twilio",end="finished",type="none"}';
-    await until("the end of its request", async () => (await own.metric(ended)) === 1);
+    await own.metricIs(ended, 1);
     findKeys();
     const next = await TwilioCall.open(own.url);
     next.start({ key: own.key });
     next.send({ event: "stop" });
     assert.deepEqual(await next.upToClose(), { code: 1_000, reason: "" });
-    await until("the end of all sessions", async () => (await own.metric("realtime_sessions")) === 0);
+    await own.metricIs("realtime_sessions", 0);
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { OpenAI } from "openai";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
 import { spokenText, type TextPiece } from "../../../src/core/marked-text.ts";
@@ -9,27 +9,23 @@ import { decode } from "../../audio/encode/decoders.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../../recognition/scripted-recogniser.ts";
 import { WAV } from "./forms.ts";
-import { startTestServer, type TestServer } from "./start.ts";
+import { startTestServer } from "./start.ts";
 import type { Reply } from "./wire.ts";
 
 // Requests as these programs' sources and documentation have them, and what they read in the reply.
 
-let server: TestServer;
 const scripts: Script[] = [];
 let lastText = "";
-let recogniser: ScriptedRecogniser;
-before(async () => {
-  const load = async () => {
-    const tone = await createToneModel();
-    const speak: typeof tone.speak = (script, signal) => {
-      scripts.push(script);
-      return tone.speak({ ...script, text: recorded(script.text) }, signal);
-    };
-    return { speak, close: () => tone.close() };
+const load = async () => {
+  const tone = await createToneModel();
+  const speak: typeof tone.speak = (script, signal) => {
+    scripts.push(script);
+    return tone.speak({ ...script, text: recorded(script.text) }, signal);
   };
-  recogniser = new ScriptedRecogniser();
-  server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }], recogniser });
-});
+  return { speak, close: () => tone.close() };
+};
+const recogniser = new ScriptedRecogniser();
+const server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }], recogniser });
 after(() => server.stop());
 
 const bytesOf = async (reply: Reply) => Buffer.from(await reply.arrayBuffer());

@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import Fastify from "fastify";
 import { readFormBodies, requireForm } from "../../../src/api/http/form-body.ts";
 import fc from "../../properties.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { PATH, WAV } from "./forms.ts";
 import { exchange } from "./raw-socket.ts";
-import { startTestServer, type TestServer } from "./start.ts";
+import { startTestServer } from "./start.ts";
 
-let server: TestServer;
-let recogniser: ScriptedRecogniser;
-before(async () => {
-  recogniser = new ScriptedRecogniser();
-  server = await startTestServer({ recogniser });
-});
+const recogniser = new ScriptedRecogniser();
+const server = await startTestServer({ recogniser });
 after(() => server.stop());
 
 const BOUNDARY = "xyz";

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { makeWav } from "../../audio/make-wav.ts";
-import { startForTest, startTestServer, type TestServer } from "./start.ts";
+import { startForTest, startTestServer } from "./start.ts";
 import { assertRefused } from "./wire.ts";
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
+const server = await startTestServer();
 after(() => server.stop());
 
 const wav = makeWav({ encoding: "s16", rateHz: 8_000, channels: [Array.from({ length: 800 }, (_, i) => i)] });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { decodeWav } from "../../../../src/audio/decode-wav.ts";
 import { FORMATS_WITH_LENGTH, SPEECH_FORMATS } from "../../../../src/contract/audio-speech.ts";
 import type { Script } from "../../../../src/core/script.ts";
@@ -10,18 +10,15 @@ import { decoded } from "../../../audio/recordings/decoded.ts";
 import { createToneModel } from "../../../core/tone-model.ts";
 import { until } from "../../../waiting.ts";
 import { openRaw, rawRequest } from "../raw-socket.ts";
-import { frameGate, recordingTones, startForTest, startTestServer, type TestServer } from "../start.ts";
+import { frameGate, recordingTones, startForTest, startTestServer } from "../start.ts";
 import { dataOf, pcmOf, type Reply } from "../wire.ts";
 
 const PATH = "/v1/audio/speech";
 const INPUT = "One way. Two ways. Three ways.";
 const BODY = { model: "tts-1", input: INPUT };
 
-let server: TestServer;
 const scripts: Script[] = [];
-before(async () => {
-  server = await startTestServer({ checkpoints: [recordingTones(scripts)] });
-});
+const server = await startTestServer({ checkpoints: [recordingTones(scripts)] });
 after(() => server.stop());
 
 const speak = (fields: object = {}) => server.post(PATH, { ...BODY, ...fields });

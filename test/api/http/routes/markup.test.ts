@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import type { Script } from "../../../../src/core/script.ts";
 import { ACCEPTED } from "../../../../src/text/phonemes/given-phonemes.ts";
-import { recordingTones, startTestServer, type TestServer } from "../start.ts";
+import { recordingTones, startTestServer } from "../start.ts";
 
 const ANN = {
   samples: new Float32Array(48_000).fill(0.1),
@@ -11,12 +11,9 @@ const ANN = {
   digest: "ann",
 };
 
-let server: TestServer;
 const scripts: Script[] = [];
-before(async () => {
-  const serverVoices = new Map([["Ann", { clip: ANN, text: null }]]);
-  server = await startTestServer({ checkpoints: [recordingTones(scripts)], serverVoices });
-});
+const serverVoices = new Map([["Ann", { clip: ANN, text: null }]]);
+const server = await startTestServer({ checkpoints: [recordingTones(scripts)], serverVoices });
 after(() => server.stop());
 
 const ROUTES: readonly (readonly [path: string, field: string, body: (text: string) => object])[] = [

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { startForTest, startTestServer, type TestServer } from "../start.ts";
+import { after, test } from "node:test";
+import { startForTest, startTestServer } from "../start.ts";
 import type { Reply } from "../wire.ts";
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
+const server = await startTestServer();
 after(() => server.stop());
 
 const IDS = ["svc-beta-v0.3", "svc-beta-v0.2", "svc-beta-v0.1", "svc-atom-beta-v0.1"];

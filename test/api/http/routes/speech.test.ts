@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { until, within } from "../../../waiting.ts";
 import { openRaw, rawRequest } from "../raw-socket.ts";
-import { frameGate, startForTest, startTestServer, type TestServer } from "../start.ts";
+import { frameGate, startForTest, startTestServer } from "../start.ts";
 import { parseEvents, pcmOf, pcmOfEvents, readEvents } from "../wire.ts";
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
+const server = await startTestServer();
 after(() => server.stop());
 
 const still = { temperature: 0 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { after, afterEach, beforeEach, describe, test } from "node:test";
 import { encodeWav } from "../../../../src/audio/encode-wav.ts";
 import { RecogniserError } from "../../../../src/core/recogniser.ts";
 import { ClientGoneError } from "../../../../src/requests/request-context.ts";
@@ -12,12 +12,8 @@ import { exchange, openRaw, rawRequest } from "../raw-socket.ts";
 import { startForTest, startTestServer, type TestServer } from "../start.ts";
 import type { Reply } from "../wire.ts";
 
-let server: TestServer;
-let recogniser: ScriptedRecogniser;
-before(async () => {
-  recogniser = new ScriptedRecogniser();
-  server = await startTestServer({ recogniser });
-});
+const recogniser = new ScriptedRecogniser();
+const server = await startTestServer({ recogniser });
 after(async () => {
   assert.equal((await server.usage()).requests, 0, "a refusal is not metered");
   await server.stop();

@@ -11,6 +11,7 @@ import {
   type StreamEvent,
   toBase64,
 } from "../../src/client/antiphon.ts";
+import { WAV } from "../api/http/forms.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import fc from "../properties.ts";
 import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";

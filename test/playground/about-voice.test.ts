@@ -14,7 +14,7 @@ const { aboutVoice, otherNames, cautionsOf }: About = await import(
   pathToFileURL(join(TOP, "playground/about-voice.js")).href
 );
 
-test("what is said of a voice tells its sex once, and of a recording without a description how long it is", () => {
+test("describes a voice's sex once, and a recording without a description by its length", () => {
   assert.equal(aboutVoice({ description: "A woman's voice.", sex: "female" }), "A woman's voice.");
   assert.equal(aboutVoice({ description: "Deep and calm.", sex: "male" }), "A man. Deep and calm.");
   assert.equal(aboutVoice({ description: "", sex: null, seconds: 8.25 }), "By a recording of 8.3 s.");
@@ -22,7 +22,7 @@ test("what is said of a voice tells its sex once, and of a recording without a d
   assert.equal(otherNames({ name: "Alloy", aliases: ["alloy"] }), "");
 });
 
-test("each caution that a recording may get has a sentence of its own, and one that is new is told as it is", () => {
+test("has a sentence for each known caution and shows unknown ones as they are", () => {
   const known = ["short", "noise", "clipping", "not one voice", "unlike speech", "narrow band", "long"];
   const sentences = cautionsOf({ cautions: known });
   assert.equal(new Set(sentences).size, known.length);

@@ -25,7 +25,7 @@ const turn = fc.record(
   { noNullPrototype: true },
 );
 
-test("a conversation comes back from its address as it went in, whatever is said in it", () => {
+test("any conversation survives a round trip through its address", () => {
   fc.assert(
     fc.property(fc.array(turn, { minLength: 1, maxLength: 64 }), (turns) => {
       const asked = { turns, model: "svc-beta-v0.1", params: { temperature: "0.2", audio_quality: "low" } };
@@ -35,7 +35,7 @@ test("a conversation comes back from its address as it went in, whatever is said
   );
 });
 
-test("an address can be read and written by people", () => {
+test("an address is readable", () => {
   const turns = [
     { speaker: "0", text: "Did you sleep well?" },
     { speaker: "1", text: "" },
@@ -44,7 +44,7 @@ test("an address can be read and written by people", () => {
   assert.deepEqual(fromAddress("0=Did you sleep well?&1=").turns, turns);
 });
 
-test("what is too long for a link has none", () => {
+test("a conversation that is too long has no address", () => {
   const saying = (length: number) => ({
     turns: [{ speaker: "0", text: "a".repeat(length) }],
     model: null,
@@ -68,12 +68,12 @@ const REFUSED: Readonly<Record<string, readonly [string, RegExp]>> = {
 };
 
 for (const [what, [address, why]] of Object.entries(REFUSED)) {
-  test(`an address is refused that has ${what}`, () => {
+  test(`refuses an address with ${what}`, () => {
     assert.throws(() => fromAddress(address), why);
   });
 }
 
-test("whatever an address is, it is read or refused by an error that says why", () => {
+test("reads any address or refuses it with a reason", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (address) => {
       try {

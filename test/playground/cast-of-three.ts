@@ -8,7 +8,7 @@ const NAMES = {
   dora: ["ballad", "fable", "verse"],
 } as const;
 
-/** Three people, who share OpenAI's names. */
+/** Three voices that share OpenAI's names. */
 export const THREE: readonly ModelVoice[] = Object.entries(NAMES).map(([id, aliases]) => ({
   id,
   name: id === "dora" ? "Dora" : `Speaker ${id}`,
@@ -18,7 +18,7 @@ export const THREE: readonly ModelVoice[] = Object.entries(NAMES).map(([id, alia
   aliases,
 }));
 
-/** The public models with these people. @param mixes whether they can be mixed */
+/** The public models with these voices. @param mixes whether they can be mixed */
 export function castOfThree({ mixes }: { readonly mixes: boolean }): readonly PublicModel[] {
   return PUBLIC_MODELS.map((model) => ({
     ...model,

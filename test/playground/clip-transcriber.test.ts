@@ -34,7 +34,7 @@ const OPEN: Turn = { text: "", audio: null };
 const clip = (name: string): Clip => ({ name });
 const soundAlone = (name = "a.wav"): Turn => ({ text: "", audio: clip(name) });
 
-/** A page whose recogniser answers when the test says so. */
+/** A page whose recogniser the test answers for. */
 function page() {
   const asked: { name: string; signal: AbortSignal; answer(text: string): void; fail(): void }[] = [];
   const changed: Turn[] = [];
@@ -49,7 +49,7 @@ function page() {
   return { transcriber, asked, changed, settled };
 }
 
-test("a turn that is sound alone is asked about once, and what is understood is its text", async () => {
+test("transcribes a turn with audio alone once", async () => {
   const { transcriber, asked, changed, settled } = page();
   const turn = soundAlone();
   transcriber.follow([turn, OPEN]);
@@ -69,13 +69,13 @@ test("a turn that is sound alone is asked about once, and what is understood is 
   assert.equal(asked.length, 1);
 });
 
-test("turns with text, turns without sound and the turn to be spoken are not asked about", () => {
+test("ignores turns with text, turns without audio and the open turn", () => {
   const { transcriber, asked } = page();
   transcriber.follow([{ text: "Typed.", audio: clip("a.wav") }, { text: "", audio: null }, soundAlone()]);
   assert.equal(asked.length, 0);
 });
 
-test("what the user writes or clears stays as it is, whoever understands something else", async () => {
+test("keeps what the user writes or clears", async () => {
   for (const written of ["Mine.", ""]) {
     const { transcriber, asked, changed, settled } = page();
     const turn = soundAlone();
@@ -94,7 +94,7 @@ test("what the user writes or clears stays as it is, whoever understands somethi
   }
 });
 
-test("a suggestion that was edited is the user's, also when its clip is replaced", async () => {
+test("keeps an edited suggestion even if its clip is replaced", async () => {
   const { transcriber, asked, settled } = page();
   const turn = soundAlone();
   transcriber.follow([turn, OPEN]);
@@ -109,7 +109,7 @@ test("a suggestion that was edited is the user's, also when its clip is replaced
   assert.equal(asked.length, 1);
 });
 
-test("a turn whose words stood there before its clip is asked about once they are cleared", async () => {
+test("transcribes a clip once the words before it are cleared", async () => {
   const { transcriber, asked, settled } = page();
   const turn: Turn = { text: "An example.", audio: clip("a.wav") };
   transcriber.follow([turn, OPEN]);
@@ -122,7 +122,7 @@ test("a turn whose words stood there before its clip is asked about once they ar
   assert.equal(turn.text, "The kettle is on.");
 });
 
-test("a newer clip gives up the older one, and takes its suggestion away", async () => {
+test("a newer clip aborts the older one and removes its suggestion", async () => {
   const { transcriber, asked, settled } = page();
   const turn = soundAlone("a.wav");
   transcriber.follow([turn, OPEN]);
@@ -139,7 +139,7 @@ test("a newer clip gives up the older one, and takes its suggestion away", async
   assert.equal(transcriber.stateOf(turn), undefined);
 });
 
-test("a turn that was removed, or that is to be spoken now, is given up", async () => {
+test("aborts a turn that was removed or opened", async () => {
   for (const [left, isAskedAgain] of [
     [(turn: Turn) => [turn], true],
     [() => [OPEN], true],
@@ -160,7 +160,7 @@ test("a turn that was removed, or that is to be spoken now, is given up", async 
   }
 });
 
-test("where nobody hears or nobody speaks, the turn stays sound alone and one sentence says so", async () => {
+test("a failed or empty transcription leaves the audio alone, with a note", async () => {
   for (const state of ["failed", "wordless"]) {
     const { transcriber, asked, changed, settled } = page();
     const turn = soundAlone();
@@ -180,7 +180,7 @@ test("where nobody hears or nobody speaks, the turn stays sound alone and one se
   }
 });
 
-test("what a reply understood fills in a turn that has no words yet, if its clip is still the same", async () => {
+test("a reply's transcript fills a turn without words if its clip is unchanged", async () => {
   const { transcriber, asked, changed, settled } = page();
   const [failing, waiting, replaced] = [soundAlone("a.wav"), soundAlone("b.wav"), soundAlone("c.wav")];
   transcriber.follow([failing, waiting, replaced, OPEN]);
@@ -201,7 +201,7 @@ test("what a reply understood fills in a turn that has no words yet, if its clip
   assert.equal(waiting.text, "Heard.");
 });
 
-test("a suggestion is never longer than a turn's text may be", async () => {
+test("truncates a suggestion to the maximum length of a text", async () => {
   const { transcriber, asked, settled } = page();
   const turn = soundAlone();
   transcriber.follow([turn, OPEN]);

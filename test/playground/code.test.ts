@@ -70,7 +70,7 @@ after(async () => {
   await server.stop();
 });
 
-/** Runs a program there, with the key where programs look for it. */
+/** Runs a program in the folder with the key in its environment. */
 async function run(command: string, args: readonly string[]) {
   const env = { ...newcomersEnvironment(), ANTIPHON_KEY: server.key };
   const child = launch(command, args, { cwd: folder, env });
@@ -92,7 +92,7 @@ const NEEDED: Readonly<Record<string, string>> = { curl: "curl", Python: "python
 for (const [kind, runCode] of Object.entries(RUNS)) {
   describe(`the code for ${kind}`, needs(NEEDED[kind]!), () => {
     for (const [what, body] of Object.entries(BODIES)) {
-      test(`speaks into reply.wav, asked for ${what}`, async () => {
+      test(`speaks into reply.wav with ${what}`, async () => {
         const reply = join(folder, "reply.wav");
         rmSync(reply, { force: true });
         const used = async () => (await server.get("/v1/usage")).json();
@@ -112,8 +112,8 @@ for (const [kind, runCode] of Object.entries(RUNS)) {
   });
 }
 
-test("the curl command sends the body that the page sends, whatever is written in it", async () => {
-  // In curl's place stands something that prints what it is to send.
+test("curl sends the same body as the page, with any text", async () => {
+  // A shell function replaces curl and prints the body.
   const curl =
     'curl() { for last; do :; done; if [ "$last" = "@-" ]; then cat; else printf %s "$last"; fi | tee body.json; }';
   for (const [what, body] of Object.entries(BODIES)) {
@@ -127,7 +127,7 @@ test("the curl command sends the body that the page sends, whatever is written i
   }
 });
 
-test("the programs in Python are Python", needs("python3"), async () => {
+test("the Python programs parse", needs("python3"), async () => {
   const programs = ["Python", "Python, openai", "LiveKit"].flatMap((kind) =>
     Object.values(BODIES).map((body) => codeFor(kind, server.url, body)),
   );
@@ -136,12 +136,12 @@ test("the programs in Python are Python", needs("python3"), async () => {
   await run("python3", ["-c", parse]);
 });
 
-test("the command for Open WebUI is one that a shell reads", async () => {
+test("the Open WebUI command parses in a shell", async () => {
   for (const body of Object.values(BODIES))
     await run("bash", ["-n", "-c", codeFor("Open WebUI", server.url, body)]);
 });
 
-test("code for others names the server, the voice, and the words that are to be said", () => {
+test("the code for other programs has the server, the voice and the text", () => {
   const body = BODIES["given words"]!;
   const said = JSON.stringify(`${NASTY}.`);
   for (const kind of Object.keys(KINDS)) {

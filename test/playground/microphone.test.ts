@@ -8,7 +8,7 @@ import { TOP } from "../architecture/top.ts";
 const SOURCE = readFileSync(join(TOP, "playground/microphone-worklet.js"), "utf8");
 const QUANTUM = 128;
 
-/** What the browser's sound thread gives of a second of a tone that the microphone hears at that rate. */
+/** Runs the worklet on a second of a tone at a sample rate. */
 function heard(sampleRate: number, toneHz: number): readonly Int16Array[] {
   const pieces: Int16Array[] = [];
   class AudioWorkletProcessor {
@@ -26,14 +26,14 @@ function heard(sampleRate: number, toneHz: number): readonly Int16Array[] {
     );
     assert.equal(processor!.process([[sound]]), true);
   }
-  // Before the microphone gives anything there is no channel.
+  // There is no channel before the microphone starts.
   assert.equal(processor!.process([[]]), true);
   return pieces;
 }
 
 describe("the page's microphone", () => {
   for (const rate of [8_000, 16_000, 24_000, 44_100, 48_000, 96_000]) {
-    it(`gives 20 ms pieces at 24 kHz of what is heard at ${rate} Hz, as loud and as high`, () => {
+    it(`resamples ${rate} Hz to 20 ms chunks at 24 kHz, keeping level and pitch`, () => {
       const pieces = heard(rate, 440);
       assert.ok(pieces.every(({ length }) => length === 480));
       const samples = pieces.flatMap((piece) => [...piece]);

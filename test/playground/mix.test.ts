@@ -12,7 +12,7 @@ interface Mix {
 
 const { mixWord }: Mix = await import(pathToFileURL(join(TOP, "playground/mix.js")).href);
 
-test("a mix is a word that the server reads, with the shares that the slider has", () => {
+test("a mix is a word that the server parses to the same shares", () => {
   const name = fc.stringMatching(/^[a-z][a-z_]{0,20}$/);
   fc.assert(
     fc.property(name, name, fc.integer({ min: 1, max: 99 }), (first, second, percent) => {
@@ -25,7 +25,7 @@ test("a mix is a word that the server reads, with the shares that the slider has
   );
 });
 
-test("where one of two voices has no share, or there is one alone, the word is that of the other", () => {
+test("a mix with one share, or of one voice, is that voice", () => {
   assert.equal(mixWord("nova", "onyx", 0), "nova");
   assert.equal(mixWord("nova", "onyx", 100), "onyx");
   assert.equal(mixWord("nova", "", 50), "nova");

@@ -30,7 +30,7 @@ const field = (name: string) => `#new-voice-${name}`;
 const written = ({ evaluate }: Playground, name: string) =>
   evaluate(`document.querySelector("${field(name)}").value`);
 
-/** Gives the first turn a recording, as its user would, and opens the dialog; until then nobody has heard what is said. */
+/** Gives the first turn a recording and opens the dialog. The transcript is held back. */
 async function inDialog(
   wav: Uint8Array,
   use: (page: Playground) => Promise<void>,
@@ -71,134 +71,112 @@ async function make(page: Playground, given: Readonly<Record<string, string>>): 
   await page.evaluate(`document.querySelector("dialog form").requestSubmit()`);
 }
 
-test(
-  "in a browser, a turn's recording becomes a voice: its words are heard, its cautions told, and it is chosen and heard",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inDialog(voiceWav({ roomDb: -34 }), async (page) => {
-      assert.equal(await page.evaluate("document.activeElement.id"), "new-voice-name");
-      recogniser.release();
-      await page.is(`document.querySelector("${field("ref_text")}").value === "${SAID}"`);
-      await page.says(`${field("ref_text")}-note`, /^Understood from the recording/);
-      await make(page, { name: "Anna", consent: "Anna agreed.", description: "A friend." });
-      await page.says("dialog h2", /^Anna can speak now$/);
-      assert.match(
-        await page.text("dialog"),
-        /^Anna can speak now3\.0 s were kept\. The embedded voice follows it /,
-      );
-      assert.match(await page.text("dialog .cautions"), /It has no treble, as over a telephone/);
-      const [voice] = await voices();
-      assert.deepEqual(
-        [voice?.name, voice?.consent, voice?.refText, voice?.description],
-        ["Anna", "Anna agreed.", SAID, "A friend."],
-      );
-      await page.click("dialog .primary");
-      await until("Anna to speak", () => scripts.length === 1);
-      const [part] = scripts[0]?.voice ?? [];
-      assert.ok(part !== undefined && "sample" in part && part.sample.text === SAID);
-      await page.is(`document.querySelector("#cast [aria-pressed=true]").value === "${voice?.voiceId}"`);
-      const answers = await page.evaluate(
-        `document.querySelector('#talk-people [value="${voice?.voiceId}"]') !== null`,
-      );
-      assert.ok(answers, "it may answer whoever talks, too");
-      assert.equal(await page.evaluate(`document.querySelector("dialog")`), null);
-    });
-  },
-);
+const it = (title: string, ...dialog: Parameters<typeof inDialog>) =>
+  test(title, NEEDS_CHROMIUM, () => inDialog(...dialog));
 
-test(
-  "in a browser, why there is no voice stands beside what has to be mended, and what was written stays",
-  NEEDS_CHROMIUM,
-  async () => {
-    await addVoice(server);
-    await inDialog(voiceWav(), async (page) => {
-      recogniser.release();
-      await page.is(`document.querySelector("${field("ref_text")}").value !== ""`);
-      await make(page, { name: "Anna" });
-      assert.equal((await voices()).length, 1, "without consent nothing is sent");
-      await page.is(`document.querySelector("${field("consent")}:invalid") !== null`);
-      await make(page, { consent: "no" });
-      await page.says(`${field("consent")}-problem`, /^No voice was made\.Consent says no: /);
-      assert.equal(await page.evaluate("document.activeElement.id"), "new-voice-consent");
-      await make(page, { consent: "She agrees." });
-      await page.says(`${field("name")}-problem`, /^No voice was made\.Name "Anna" is that of another voice/);
-      assert.equal(await page.evaluate(`document.querySelector("${field("consent")}-problem").hidden`), true);
-      assert.equal(await page.evaluate(`document.querySelector("${field("name")}").ariaInvalid`), "true");
-      assert.deepEqual(
-        [await written(page, "consent"), await written(page, "ref_text")],
-        ["She agrees.", SAID],
-      );
-      await make(page, { name: "Anna 2" });
-      await page.says("dialog h2", /^Anna 2 can speak now$/);
-      assert.equal((await voices()).length, 2);
-    });
-  },
-);
-
-test(
-  "in a browser, what is written in the dialog is not overwritten by what is heard later",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inDialog(voiceWav(), async (page) => {
-      await page.says(`${field("ref_text")}-note`, /^Listening for what is said/);
-      await page.write(field("ref_text"), "Mine.");
-      recogniser.release();
-      await page.says(`${field("ref_text")}-note`, /^$/);
-      assert.equal(await written(page, "ref_text"), "Mine.");
-    });
-  },
-);
-
-test(
-  "in a browser, a recording without a voice is refused in the dialog, and one of a turn with words has these",
-  NEEDS_CHROMIUM,
-  async () => {
-    const silence = voiceWav();
-    silence.fill(0, 44);
-    await inDialog(
-      silence,
-      async (page) => {
-        assert.equal(await written(page, "ref_text"), "My words.");
-        await make(page, { name: "Nobody", consent: "Nobody agrees." });
-        await page.says("dialog form > .error", /^No voice was made\..*contains no speech: send 5 to 12 s/);
-        assert.equal(await written(page, "name"), "Nobody");
-        assert.deepEqual(await voices(), []);
-        await page.press("Escape");
-        await page.is(`document.querySelector("dialog") === null`);
-        assert.match((await page.evaluate("document.activeElement.title")) as string, /make a voice/);
-      },
-      { said: "My words." },
+it(
+  "makes a voice of a turn's recording, with its transcript and cautions, and plays it",
+  voiceWav({ roomDb: -34 }),
+  async (page) => {
+    assert.equal(await page.evaluate("document.activeElement.id"), "new-voice-name");
+    recogniser.release();
+    await page.is(`document.querySelector("${field("ref_text")}").value === "${SAID}"`);
+    await page.says(`${field("ref_text")}-note`, /^Understood from the recording/);
+    await make(page, { name: "Anna", consent: "Anna agreed.", description: "A friend." });
+    await page.says("dialog h2", /^Anna can speak now$/);
+    assert.match(
+      await page.text("dialog"),
+      /^Anna can speak now3\.0 s were kept\. The embedded voice follows it /,
     );
+    assert.match(await page.text("dialog .cautions"), /It has no treble, as over a telephone/);
+    const [voice] = await voices();
+    assert.deepEqual(
+      [voice?.name, voice?.consent, voice?.refText, voice?.description],
+      ["Anna", "Anna agreed.", SAID, "A friend."],
+    );
+    await page.click("dialog .primary");
+    await until("Anna to speak", () => scripts.length === 1);
+    const [part] = scripts[0]?.voice ?? [];
+    assert.ok(part !== undefined && "sample" in part && part.sample.text === SAID);
+    await page.is(`document.querySelector("#cast [aria-pressed=true]").value === "${voice?.voiceId}"`);
+    const answers = await page.evaluate(
+      `document.querySelector('#talk-people [value="${voice?.voiceId}"]') !== null`,
+    );
+    assert.ok(answers, "it may answer whoever talks, too");
+    assert.equal(await page.evaluate(`document.querySelector("dialog")`), null);
   },
 );
 
-test(
-  "in a browser, of a long recording the beginning alone is sent, and the page says so",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inDialog(voiceWav({ durationS: 40 }), async (page) => {
-      recogniser.release();
-      await page.says(`${field("ref_text")}-note`, /^Of more than 30 s only the beginning is kept/);
-      await page.evaluate(`{
+test("shows an error at its field and keeps the others", NEEDS_CHROMIUM, async () => {
+  await addVoice(server);
+  await inDialog(voiceWav(), async (page) => {
+    recogniser.release();
+    await page.is(`document.querySelector("${field("ref_text")}").value !== ""`);
+    await make(page, { name: "Anna" });
+    assert.equal((await voices()).length, 1, "without consent nothing is sent");
+    await page.is(`document.querySelector("${field("consent")}:invalid") !== null`);
+    await make(page, { consent: "no" });
+    await page.says(`${field("consent")}-problem`, /^No voice was made\.Consent says no: /);
+    assert.equal(await page.evaluate("document.activeElement.id"), "new-voice-consent");
+    await make(page, { consent: "She agrees." });
+    await page.says(`${field("name")}-problem`, /^No voice was made\.Name "Anna" is that of another voice/);
+    assert.equal(await page.get(`${field("consent")}-problem`, "hidden"), true);
+    assert.equal(await page.get(field("name"), "ariaInvalid"), "true");
+    assert.deepEqual(
+      [await written(page, "consent"), await written(page, "ref_text")],
+      ["She agrees.", SAID],
+    );
+    await make(page, { name: "Anna 2" });
+    await page.says("dialog h2", /^Anna 2 can speak now$/);
+    assert.equal((await voices()).length, 2);
+  });
+});
+
+it("keeps typed words when the transcript arrives", voiceWav(), async (page) => {
+  await page.says(`${field("ref_text")}-note`, /^Listening for what is said/);
+  await page.write(field("ref_text"), "Mine.");
+  recogniser.release();
+  await page.says(`${field("ref_text")}-note`, /^$/);
+  assert.equal(await written(page, "ref_text"), "Mine.");
+});
+
+test("refuses a recording without a voice, and takes the words of the turn", NEEDS_CHROMIUM, async () => {
+  const silence = voiceWav();
+  silence.fill(0, 44);
+  await inDialog(
+    silence,
+    async (page) => {
+      assert.equal(await written(page, "ref_text"), "My words.");
+      await make(page, { name: "Nobody", consent: "Nobody agrees." });
+      await page.says("dialog form > .error", /^No voice was made\..*contains no speech: send 5 to 12 s/);
+      assert.equal(await written(page, "name"), "Nobody");
+      assert.deepEqual(await voices(), []);
+      await page.press("Escape");
+      await page.is(`document.querySelector("dialog") === null`);
+      assert.match((await page.evaluate("document.activeElement.title")) as string, /make a voice/);
+    },
+    { said: "My words." },
+  );
+});
+
+it("sends only the beginning of a long recording, and says so", voiceWav({ durationS: 40 }), async (page) => {
+  recogniser.release();
+  await page.says(`${field("ref_text")}-note`, /^Of more than 30 s only the beginning is kept/);
+  await page.evaluate(`{
         const ask = window.fetch;
         window.fetch = (url, options) => { if (options.body instanceof FormData) window.sent = options.body.get("audio_sample").size; return ask(url, options); };
       }`);
-      await make(page, { name: "Long", consent: "She agrees." });
-      await page.says("dialog h2", /^Long can speak now$/);
-      assert.equal(await page.evaluate("sent"), 44 + 31 * 48_000);
-      assert.match(
-        await page.text("dialog"),
-        /30\.0 s were kept.*It is longer than what is kept of one: only its beginning is/,
-      );
-    });
-  },
-);
+  await make(page, { name: "Long", consent: "She agrees." });
+  await page.says("dialog h2", /^Long can speak now$/);
+  assert.equal(await page.evaluate("sent"), 44 + 31 * 48_000);
+  assert.match(
+    await page.text("dialog"),
+    /30\.0 s were kept.*It is longer than what is kept of one: only its beginning is/,
+  );
+});
 
-test(
-  "in a browser, how much is kept of a recording is what the server says, and so is how long its texts may be",
-  NEEDS_CHROMIUM,
-  async () => {
-    const script = `{
+test("takes its limits from the server", NEEDS_CHROMIUM, async () => {
+  const script = `{
       const ask = window.fetch;
       window.fetch = async (url, options) => {
         const answer = await ask(url, options);
@@ -208,18 +186,17 @@ test(
         return Response.json(info);
       };
     }`;
-    await inDialog(
-      voiceWav(),
-      async (page) => {
-        await page.says(`${field("ref_text")}-note`, /^Of more than 2 s only the beginning is kept/);
-        await make(page, { name: "x".repeat(65), consent: "She agrees." });
-        await page.says(
-          `${field("name")}-problem`,
-          /^No voice was made\.Name has 65 characters, and at most 64/,
-        );
-        assert.equal(await written(page, "name"), "x".repeat(65));
-      },
-      { script },
-    );
-  },
-);
+  await inDialog(
+    voiceWav(),
+    async (page) => {
+      await page.says(`${field("ref_text")}-note`, /^Of more than 2 s only the beginning is kept/);
+      await make(page, { name: "x".repeat(65), consent: "She agrees." });
+      await page.says(
+        `${field("name")}-problem`,
+        /^No voice was made\.Name has 65 characters, and at most 64/,
+      );
+      assert.equal(await written(page, "name"), "x".repeat(65));
+    },
+    { script },
+  );
+});

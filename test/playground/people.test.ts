@@ -10,7 +10,7 @@ import { castOfThree } from "./cast-of-three.ts";
 import { connect, inPlayground, type Playground } from "./playground.ts";
 
 const scripts: Script[] = [];
-/** Two servers that share a store: one whose model mixes, and one whose does not. */
+/** Two servers with one store: with a model that can mix, and with one that cannot. */
 let server: TestServer;
 let plain: TestServer;
 before(async () => {
@@ -34,13 +34,13 @@ const person = (id: string) => `#cast .person[value="${id}"]`;
 const problem = "#cast > .error";
 const isShown = (selector: string) => `!document.querySelector("${selector}").hidden`;
 
-/** What the row shows: of each person the value, whether it is pressed, and what is said. */
+/** Returns the value, `aria-pressed` and the texts of each voice of a row. */
 async function row({ evaluate }: Playground, root = "#cast"): Promise<readonly (readonly string[])[]> {
   const each = `({ value, ariaPressed, children }) => [value, ariaPressed, ...[...children].map(({ textContent }) => textContent)]`;
   return (await evaluate(`[...document.querySelectorAll("${root} .person")].map(${each})`)) as string[][];
 }
 
-/** Waits until the server has been asked to speak so often, and gives the last of it. */
+/** Waits for a number of requests to speak and returns the last one. */
 async function spoken(count: number): Promise<Script> {
   await until(`${count} sentences`, () => scripts.length === count);
   return scripts.at(-1)!;
@@ -55,199 +55,159 @@ async function inPeople(on: TestServer, use: (page: Playground) => Promise<void>
   });
 }
 
-test(
-  "in a browser, each voice is one person who is named once, with all that it is called",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inPeople(server, async (page) => {
-      assert.deepEqual(await row(page), [
-        [
-          "",
-          "true",
-          "Their own",
-          "The speaker's usual voice; or the voice of its earlier turns, where these have sound.",
-        ],
-        [
-          "0",
-          "false",
-          "Speaker 0",
-          "A woman. Speaks up.",
-          "Also called alloy, coral, marin, nova, sage, shimmer",
-        ],
-        ["1", "false", "Speaker 1", "A man. Speaks up.", "Also called ash, cedar, echo, onyx"],
-        ["dora", "false", "Dora", "A woman. Speaks up.", "Also called ballad, fable, verse"],
-      ]);
-      assert.equal((await row(page, "#talk-people")).length, 3, "somebody has to answer");
-      assert.deepEqual(
-        (await row(page, "#talk-people")).map(([id, isPressed]) => [id, isPressed]),
-        [
-          ["0", "true"],
-          ["1", "false"],
-          ["dora", "false"],
-        ],
-      );
-    });
-  },
-);
+const it = (title: string, use: (page: Playground) => Promise<void>) =>
+  test(title, NEEDS_CHROMIUM, () => inPeople(server, use));
 
-test(
-  "in a browser, whoever is pressed is chosen and heard, and pressed again is silent",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inPeople(server, async (page) => {
-      await page.click(person("dora"));
-      assert.deepEqual((await spoken(1)).voice, [{ weight: 1, id: "dora" }]);
-      await page.says("#program", /"voices": \{\s*"\d": "dora"\s*\}/);
-      assert.equal(await page.evaluate(`document.querySelectorAll("#cast [aria-pressed=true]").length`), 1);
-      await page.is(`document.querySelector('${person("dora")}').ariaPressed === "true"`);
-      await page.is(`document.querySelector('${person("dora")}').dataset.sounds !== undefined`);
-      await page.click(person("dora"));
-      await page.is(`document.querySelector('${person("dora")}').dataset.sounds === undefined`);
-      await page.click(person("1"));
-      assert.equal((await spoken(2)).speaker, "1");
-      await page.click(person(""));
-      await page.is(`document.querySelector('${person("1")}').dataset.sounds === undefined`);
-      await page.says("#program", /^(?!.*"voices")/s);
-      assert.equal(scripts.length, 2, "nobody is heard");
-      assert.equal(await page.evaluate(isShown(problem)), false);
-    });
-  },
-);
+it("lists each voice once with all its names", async (page) => {
+  assert.deepEqual(await row(page), [
+    [
+      "",
+      "true",
+      "Their own",
+      "The speaker's usual voice; or the voice of its earlier turns, where these have sound.",
+    ],
+    [
+      "0",
+      "false",
+      "Speaker 0",
+      "A woman. Speaks up.",
+      "Also called alloy, coral, marin, nova, sage, shimmer",
+    ],
+    ["1", "false", "Speaker 1", "A man. Speaks up.", "Also called ash, cedar, echo, onyx"],
+    ["dora", "false", "Dora", "A woman. Speaks up.", "Also called ballad, fable, verse"],
+  ]);
+  assert.equal((await row(page, "#talk-people")).length, 3, "a talk needs a voice");
+  assert.deepEqual(
+    (await row(page, "#talk-people")).map(([id, isPressed]) => [id, isPressed]),
+    [
+      ["0", "true"],
+      ["1", "false"],
+      ["dora", "false"],
+    ],
+  );
+});
 
-test(
-  "in a browser, one stop for the keyboard leads to everybody, and Enter chooses and plays",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inPeople(server, async (page) => {
-      const focused = () => page.evaluate("document.activeElement.value");
-      assert.equal(
-        await page.evaluate(`document.querySelectorAll("#cast .people [tabindex='0']").length`),
-        1,
-      );
-      await page.evaluate(`document.querySelector('${person("")}').focus()`);
-      for (const [key, id] of [
-        ["ArrowRight", "0"],
-        ["End", "dora"],
-        ["ArrowRight", "dora"],
-        ["ArrowLeft", "1"],
-      ] as const) {
-        await page.press(key);
-        assert.equal(await focused(), id, key);
-      }
-      assert.equal(scripts.length, 0, "nobody is chosen on the way");
-      await page.press("Enter");
-      assert.equal((await spoken(1)).speaker, "1");
-      assert.equal(await focused(), "1");
-      await page.press("Tab");
-      assert.equal(await page.evaluate("document.activeElement.textContent"), "Mix with another voice");
-    });
-  },
-);
+it("selects and plays a pressed voice, and silences it when pressed again", async (page) => {
+  await page.click(person("dora"));
+  assert.deepEqual((await spoken(1)).voice, [{ weight: 1, id: "dora" }]);
+  await page.says("#program", /"voices": \{\s*"\d": "dora"\s*\}/);
+  assert.equal(await page.count("#cast [aria-pressed=true]"), 1);
+  await page.is(`document.querySelector('${person("dora")}').ariaPressed === "true"`);
+  await page.is(`document.querySelector('${person("dora")}').dataset.sounds !== undefined`);
+  await page.click(person("dora"));
+  await page.is(`document.querySelector('${person("dora")}').dataset.sounds === undefined`);
+  await page.click(person("1"));
+  assert.equal((await spoken(2)).speaker, "1");
+  await page.click(person(""));
+  await page.is(`document.querySelector('${person("1")}').dataset.sounds === undefined`);
+  await page.says("#program", /^(?!.*"voices")/s);
+  assert.equal(scripts.length, 2, "nothing is played");
+  assert.equal(await page.evaluate(isShown(problem)), false);
+});
 
-test(
-  "in a browser, a slider mixes a second person into the first, and the mix is heard and asked for",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inPeople(server, async (page) => {
-      assert.equal(await page.evaluate(`document.querySelector("#cast .mix").hidden`), true, "of nobody");
-      await page.click(person("0"));
-      await spoken(1);
-      await page.write("#cast-second", "dora");
-      assert.deepEqual((await spoken(2)).voice, [
-        { weight: 0.5, id: "0" },
-        { weight: 0.5, id: "dora" },
-      ]);
-      await page.write("#cast-share", "25");
-      assert.deepEqual((await spoken(3)).voice, [
-        { weight: 0.75, id: "0" },
-        { weight: 0.25, id: "dora" },
-      ]);
-      await page.says("#program", /"voices": \{\s*"\d": "0\(75\)\+dora\(25\)"\s*\}/);
-      assert.equal(await page.text("#cast .mix output"), "25 % Dora");
-      assert.equal(await page.evaluate(`document.querySelector("#cast-share").ariaValueText`), "25 % Dora");
-      assert.equal(await page.text("#cast .mix code"), "0(75)+dora(25)");
-      assert.equal(
-        await page.evaluate(`document.querySelector('${person("dora")}').className`),
-        "person mixed",
-      );
-      await page.write("#cast-share", "0");
-      await page.says("#program", /"voices": \{\s*"\d": "0"\s*\}/);
-      assert.equal((await spoken(4)).speaker, "0");
-    });
-  },
-);
+it("has one tab stop for all voices, and Enter selects and plays", async (page) => {
+  const focused = () => page.evaluate("document.activeElement.value");
+  assert.equal(await page.count("#cast .people [tabindex='0']"), 1);
+  await page.evaluate(`document.querySelector('${person("")}').focus()`);
+  for (const [key, id] of [
+    ["ArrowRight", "0"],
+    ["End", "dora"],
+    ["ArrowRight", "dora"],
+    ["ArrowLeft", "1"],
+  ] as const) {
+    await page.press(key);
+    assert.equal(await focused(), id, key);
+  }
+  assert.equal(scripts.length, 0, "moving selects no voice");
+  await page.press("Enter");
+  assert.equal((await spoken(1)).speaker, "1");
+  assert.equal(await focused(), "1");
+  await page.press("Tab");
+  assert.equal(await page.evaluate("document.activeElement.textContent"), "Mix with another voice");
+});
 
-test("in a browser, no mix is offered of a model that mixes nobody", NEEDS_CHROMIUM, async () => {
-  await inPeople(plain, async (page) => {
+it("mixes a second voice by a slider, plays the mix and requests it", async (page) => {
+  assert.equal(await page.get("#cast .mix", "hidden"), true, "of nobody");
+  await page.click(person("0"));
+  await spoken(1);
+  await page.write("#cast-second", "dora");
+  assert.deepEqual((await spoken(2)).voice, [
+    { weight: 0.5, id: "0" },
+    { weight: 0.5, id: "dora" },
+  ]);
+  await page.write("#cast-share", "25");
+  assert.deepEqual((await spoken(3)).voice, [
+    { weight: 0.75, id: "0" },
+    { weight: 0.25, id: "dora" },
+  ]);
+  await page.says("#program", /"voices": \{\s*"\d": "0\(75\)\+dora\(25\)"\s*\}/);
+  assert.equal(await page.text("#cast .mix output"), "25 % Dora");
+  assert.equal(await page.get("#cast-share", "ariaValueText"), "25 % Dora");
+  assert.equal(await page.text("#cast .mix code"), "0(75)+dora(25)");
+  assert.equal(await page.evaluate(`document.querySelector('${person("dora")}').className`), "person mixed");
+  await page.write("#cast-share", "0");
+  await page.says("#program", /"voices": \{\s*"\d": "0"\s*\}/);
+  assert.equal((await spoken(4)).speaker, "0");
+});
+
+test("offers no mix with a model that cannot mix", NEEDS_CHROMIUM, () =>
+  inPeople(plain, async (page) => {
     await page.click(person("1"));
     await spoken(1);
-    assert.equal(await page.evaluate(`document.querySelector("#cast .mix").hidden`), true);
-    assert.equal(await page.evaluate(`document.querySelectorAll("#cast-second option").length`), 1);
+    assert.equal(await page.get("#cast .mix", "hidden"), true);
+    assert.equal(await page.count("#cast-second option"), 1);
+  }),
+);
+
+test("shows a custom voice's name as text and deletes it after confirmation", NEEDS_CHROMIUM, async () => {
+  const name = `<img src=x onerror="window.hacked=1">`.replaceAll('"', "'");
+  const { id } = await (await addVoice(server, { name, description: "<b>Bold</b>" })).json();
+  const { id: other } = await (await addVoice(server, { name: "Ben", ref_text: undefined })).json();
+  await inPeople(server, async (page) => {
+    const [, , , , own] = await row(page);
+    assert.deepEqual(own?.slice(0, 4), [id, "false", name, "<b>Bold</b>"]);
+    await page.click(person(id));
+    await spoken(1);
+    await page.says("#cast", /The embedded voice follows it closely \(\d+ %\)\./);
+    const remove = `${person(id)} + .remove`;
+    await page.evaluate(`document.querySelector('${remove}').focus()`);
+    await page.press("Enter");
+    await page.says("dialog", /and its recording are deleted for good/);
+    await page.press("Escape");
+    await page.is(`document.querySelector("dialog") === null`);
+    assert.equal((await server.tenancy.voices.listVoices()).length, 2);
+    await page.click(remove);
+    await page.is(`document.querySelector("dialog .alarming") !== null`);
+    await page.click("dialog .alarming");
+    await page.is(
+      `document.querySelector('${person(id)}') === null && document.querySelector("dialog") === null`,
+    );
+    const [left, ...more] = await server.tenancy.voices.listVoices();
+    assert.deepEqual([left!.voiceId, more], [other, []]);
+    await page.is(`document.activeElement.value === ""`);
+    await page.says("#program", /^(?!.*"voices")/s);
+    // Another client deletes the other one first.
+    await deleteVoice(server, other);
+    await page.click(`${person(other)} + .remove`);
+    await page.is(`document.querySelector("dialog .alarming") !== null`);
+    await page.click("dialog .alarming");
+    await page.says("dialog .error", /^The voice was not deleted\.This key has no voice "voice_/);
+    await page.is(`document.querySelector('${person(other)}') === null`);
+    await page.click("dialog button");
+    assert.equal(await page.evaluate("window.hacked"), undefined);
+    assert.equal(await page.count("main img, main b"), 0);
   });
 });
 
-test(
-  "in a browser, a voice of one's own is text whatever it is called, and is deleted when that is confirmed",
-  NEEDS_CHROMIUM,
-  async () => {
-    const name = `<img src=x onerror="window.hacked=1">`.replaceAll('"', "'");
-    const { id } = await (await addVoice(server, { name, description: "<b>Bold</b>" })).json();
-    const { id: other } = await (await addVoice(server, { name: "Ben", ref_text: undefined })).json();
-    await inPeople(server, async (page) => {
-      const [, , , , own] = await row(page);
-      assert.deepEqual(own?.slice(0, 4), [id, "false", name, "<b>Bold</b>"]);
-      await page.click(person(id));
-      await spoken(1);
-      await page.says("#cast", /The embedded voice follows it closely \(\d+ %\)\./);
-      const remove = `${person(id)} + .remove`;
-      await page.evaluate(`document.querySelector('${remove}').focus()`);
-      await page.press("Enter");
-      await page.says("dialog", /and its recording are deleted for good/);
-      await page.press("Escape");
-      await page.is(`document.querySelector("dialog") === null`);
-      assert.equal((await server.tenancy.voices.listVoices()).length, 2);
-      await page.click(remove);
-      await page.is(`document.querySelector("dialog .alarming") !== null`);
-      await page.click("dialog .alarming");
-      await page.is(
-        `document.querySelector('${person(id)}') === null && document.querySelector("dialog") === null`,
-      );
-      assert.deepEqual(
-        (await server.tenancy.voices.listVoices()).map(({ voiceId }) => voiceId),
-        [other],
-      );
-      await page.is(`document.activeElement.value === ""`);
-      await page.says("#program", /^(?!.*"voices")/s);
-      // Somebody else deletes the other one first.
-      await deleteVoice(server, other);
-      await page.click(`${person(other)} + .remove`);
-      await page.is(`document.querySelector("dialog .alarming") !== null`);
-      await page.click("dialog .alarming");
-      await page.says("dialog .error", /^The voice was not deleted\.This key has no voice "voice_/);
-      await page.is(`document.querySelector('${person(other)}') === null`);
-      await page.click("dialog button");
-      assert.equal(await page.evaluate("window.hacked"), undefined);
-      assert.equal(await page.evaluate(`document.querySelectorAll("main img, main b").length`), 0);
-    });
-  },
-);
-
-test(
-  "in a browser, a voice that is gone says so when it is pressed, and everything else stays as it was",
-  NEEDS_CHROMIUM,
-  async () => {
-    const { id } = await (await addVoice(server)).json();
-    await inPeople(server, async (page) => {
-      await page.write(".turn.open textarea", "My own words.");
-      await deleteVoice(server, id);
-      await page.click(person(id));
-      await page.says(problem, /^The server cannot speak with this voice\.Voice "voice_.*" is unknown: /);
-      assert.equal(
-        await page.evaluate(`document.querySelector(".turn.open textarea").value`),
-        "My own words.",
-      );
-      await connect(page, server);
-      await page.is(`document.querySelector('${person("")}').ariaPressed === "true"`);
-    });
-  },
-);
+test("reports a deleted voice when it is pressed, and keeps everything else", NEEDS_CHROMIUM, async () => {
+  const { id } = await (await addVoice(server)).json();
+  await inPeople(server, async (page) => {
+    await page.write(".turn.open textarea", "My own words.");
+    await deleteVoice(server, id);
+    await page.click(person(id));
+    await page.says(problem, /^The server cannot speak with this voice\.Voice "voice_.*" is unknown: /);
+    assert.equal(await page.get(".turn.open textarea", "value"), "My own words.");
+    await connect(page, server);
+    await page.is(`document.querySelector('${person("")}').ariaPressed === "true"`);
+  });
+});

@@ -6,24 +6,26 @@ import { until } from "../waiting.ts";
 /** The playground in a browser. Elements are named by CSS selectors. */
 export interface Playground extends OpenPage {
   text(selector: string): Promise<string>;
+  /** Returns a property of an element. */
+  get(selector: string, property: string): Promise<unknown>;
+  count(selector: string): Promise<unknown>;
   /** Waits for an element's text. */
   says(selector: string, what: RegExp): Promise<void>;
-  /** Waits for an expression to be true; of a page that is just being loaded none is. */
+  /** Waits for an expression to be true; none is while the page loads. */
   is(expression: string): Promise<void>;
   click(selector: string): Promise<void>;
-  /** Writes into a field, as its user would. */
+  /** Writes into a field and fires its events. */
   write(selector: string, value: string): Promise<void>;
 }
 
-/** How the playground is opened. */
 export interface PlaygroundOptions {
-  /** Whether the conversation that is held by voice stays in sight, as the page opens; else the one in writing is shown. */
+  /** Keeps the view for talking, with which the page opens, instead of the one for writing. */
   readonly isTalk?: boolean;
-  /** Of the browser. */
+  /** Flags of the browser. */
   readonly flags?: readonly string[];
 }
 
-/** Opens the playground, with a fragment behind its address. Whatever goes wrong in the page itself fails the test. */
+/** Opens the playground with a fragment. Any error in the page fails the test. */
 export async function inPlayground(
   { url }: TestServer,
   fragment: string,
@@ -42,6 +44,8 @@ export async function inPlayground(
     const playground: Playground = {
       ...page,
       text,
+      get: (selector, property) => evaluate(`${element(selector)}.${property}`),
+      count: (selector) => evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`),
       says: (selector, what) =>
         until(`${selector} to say ${what}`, async () => what.test(await text(selector))),
       is: (expression) =>
@@ -68,7 +72,6 @@ export async function inPlayground(
   await inChromium(`${url}/${fragment}`, inPage, flags);
 }
 
-/** Connects with the server's key. */
 export async function connect(page: Playground, { key }: TestServer): Promise<void> {
   await page.evaluate(`document.querySelector("#key-state").textContent = ""`);
   await page.write("#key", key);
@@ -76,7 +79,7 @@ export async function connect(page: Playground, { key }: TestServer): Promise<vo
   await page.says("#key-state", /^Connected/);
 }
 
-/** Has the last turn spoken, and waits until the page has all of it; it may still be heard. */
+/** Speaks the last turn and waits until the page has received all of it. */
 export async function speak(page: Playground): Promise<void> {
   await page.click("#speak");
   await page.says("#state", /^Speaker \d$/);

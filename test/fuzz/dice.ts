@@ -1,15 +1,14 @@
 import type { Random } from "./fuzzer.ts";
 
-/** What a fuzzer chooses by. */
 export interface Dice {
-  /** A whole number from 0 to that one. */
+  /** Returns an integer from 0 to `most`. */
   upTo(most: number): number;
   chance(probability: number): boolean;
   one<T>(of: readonly T[]): T;
   several<T>(least: number, most: number, make: () => T): T[];
 }
 
-/** Choices by a random source: the same source gives the same ones. */
+/** Returns choices that depend only on the random source. */
 export function diceOf(random: Random): Dice {
   const upTo = (most: number): number => Math.floor(random() * (most + 1));
   return {

@@ -2,11 +2,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { randomOf } from "./fuzzer.ts";
 import { TARGETS } from "./targets.ts";
 
-/** What the thread is told, and what it tells. */
 export interface FuzzSite {
   readonly target: string;
   readonly seed: number;
-  /** The seed of the input that is being tried. */
+  /** The seed of the current input, and the number of inputs. */
   readonly trying: Int32Array;
 }
 export interface Found {

@@ -1,22 +1,20 @@
-/** Numbers in [0, 1), the same for the same seed. */
+/** Returns numbers in [0, 1). */
 export type Random = () => number;
 
-/** Tries one thing with inputs that nobody thought of. */
 export interface Fuzzer {
   /**
-   * Makes an input of the numbers and tries it. Throws what is wrong with what came of it.
+   * Makes an input and tries it. Throws if it finds a fault.
    *
-   * @param activeMs milliseconds for which the thread has worked so far: absent where time is not to be judged
+   * @param activeMs returns the thread's active milliseconds; absent if time is not checked
    */
   run(random: Random, activeMs?: () => number): Promise<void>;
-  /** The input alone, where it is bytes that can be kept, and tried again by {@link Fuzzer.check}. */
+  /** Makes an input of bytes, which the corpus can keep and {@link Fuzzer.check} tries again. */
   readonly make?: (random: Random) => Uint8Array;
   readonly check?: (input: Uint8Array) => Promise<void>;
-  /** Frees what trying took. */
   close(): Promise<void>;
 }
 
-/** Mulberry32: one number of state, and good enough to choose by. */
+/** Mulberry32, which depends only on its seed. */
 export function randomOf(seed: number): Random {
   let state = seed | 0;
   return () => {

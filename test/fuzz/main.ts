@@ -9,8 +9,8 @@ import { randomOf } from "./fuzzer.ts";
 import { corpusFolder, TARGETS } from "./targets.ts";
 
 /**
- * `npm run fuzz -- TARGET… [--for 10m] [--seed N]`: tries each target with as many inputs as there is time for, in a thread
- * that is replaced where it dies or hangs. An input that finds something is kept where the tests try it from then on.
+ * `npm run fuzz -- TARGET… [--for 10m] [--seed N]`: tries each target for a time, in a thread that is replaced if it dies or
+ * hangs. Inputs that find a fault are added to the corpus.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,7 +27,6 @@ if (unknown.length > 0 || forMs === null || !Number.isInteger(seed)) {
   process.exit(2);
 }
 
-/** No input may take longer, by far. */
 const HANG_MS = 20_000;
 const LOOK_MS = 200;
 
@@ -35,14 +34,14 @@ let isClean = true;
 for (const target of targets) isClean = (await fuzz(target, seed, forMs)) && isClean;
 process.exit(isClean ? 0 : 1);
 
-/** @returns whether nothing was found */
+/** @returns whether no fault was found */
 async function fuzz(target: string, first: number, durationMs: number): Promise<boolean> {
   const endMs = performance.now() + durationMs;
   const seen = new Set<string>();
   let tried = 0;
   let next = first;
   const found = async (one: Found): Promise<void> => {
-    // The same fault is found again and again.
+    // A fault is often found again.
     const key = one.what.replaceAll(/\d+/g, "#").slice(0, 400);
     if (seen.has(key)) return;
     seen.add(key);
@@ -83,7 +82,7 @@ async function fuzz(target: string, first: number, durationMs: number): Promise<
   return seen.size === 0;
 }
 
-/** Keeps an input that is bytes. @returns where, for the message */
+/** Adds an input of bytes to the corpus. @returns its path, for the message */
 async function kept(target: string, of: number): Promise<string> {
   const { make } = await TARGETS[target]!();
   if (make === undefined) return "";

@@ -4,17 +4,15 @@ import { mannerHeader, readManner, TRAITS } from "../../src/serving/prepare/mann
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/** Tries what is made of instructions how to speak: figures in their bounds, and a header that is one. */
+/** Fuzzes speaking instructions: figures within their bounds and a valid header. */
 export const mannerFuzz: Fuzzer = {
-  async run(random: Random): Promise<void> {
-    await check(make(random));
-  },
+  run: async (random) => check(make(random)),
   make,
   check,
   async close() {},
 };
 
-/** The bounds that docs/voices.md states. */
+/** The bounds in docs/voices.md. */
 const BOUNDS: Readonly<Record<keyof Manner, readonly [number, number]>> = {
   tempo: [0.75, 1.25],
   pitch: [0.84, 1.19],

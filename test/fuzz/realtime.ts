@@ -12,10 +12,10 @@ import { wireFaults } from "../api/realtime/wire-faults.ts";
 import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/** Messages of a client that means no good, and so many turns of the event loop before each. */
+/** Messages, each with the turns of the event loop before it. */
 export type RealtimeMessages = readonly { readonly text: string; readonly afterTurns: number }[];
 
-/** Messages that began as events of the protocol and were then bent: the same for the same numbers. */
+/** Returns protocol events, some of them corrupted; the same for the same random source. */
 export function realtimeMessages(random: Random): RealtimeMessages {
   const dice = diceOf(random);
   return dice.several(5, 60, () => ({
@@ -24,7 +24,7 @@ export function realtimeMessages(random: Random): RealtimeMessages {
   }));
 }
 
-/** Tries a session with them, its other parts being scripted; throws what is wrong with what it does. */
+/** Fuzzes a session whose other parts are scripted. */
 export const realtimeFuzz: Fuzzer = {
   async run(random: Random, activeMs): Promise<void> {
     const beganMs = activeMs?.() ?? 0;
@@ -39,14 +39,14 @@ export const realtimeFuzz: Fuzzer = {
         for (let count = 0; count < afterTurns; count += 1) await turn();
         const message = Buffer.from(text);
         const event = readClientEvent(message);
-        assert.ok(JSON.stringify(event).length <= message.length + 1_000, "no more is kept than was sent");
+        assert.ok(JSON.stringify(event).length <= message.length + 1_000, "more is kept than was sent");
         bytes += message.length;
         await runner.receive(event);
       }
       const last = '{"type":"conversation.item.retrieve","item_id":"of nobody","event_id":"last"}';
       await runner.receive(readClientEvent(Buffer.from(last)));
       const error = sent.findLast(({ type }) => type === "error");
-      assert.equal((error!.error as { event_id: string }).event_id, "last", "it is still there");
+      assert.equal((error!.error as { event_id: string }).event_id, "last", "the session does not answer");
     } finally {
       leave();
       await runner.whenIdle();
@@ -64,19 +64,19 @@ export const realtimeFuzz: Fuzzer = {
   async close() {},
 };
 
-/** Characters of an answer: all settings that a session may have. */
+/** Characters of an event: all settings that a session may have. */
 const MAX_ANSWER_CHARS = 200_000;
-/** Milliseconds that an input may take, of which most are for its sound, and for each of its bytes. */
+/** Milliseconds per input, most of them for its audio, and per byte. */
 const MAX_MS = 1_500;
 const MAX_MS_PER_BYTE = 0.001;
 
-/** Makes a client secret of a bent session and opens it. Returns the bytes of the request. */
+/** Issues and resolves a client secret of a corrupted session. Returns the bytes of the request. */
 function tryClientSecret(dice: Dice): number {
   const update = EVENTS.map((make) => make(dice)).find(({ type }) => type === "session.update")!;
   const body = Buffer.from(bent(JSON.stringify({ session: update.session }), dice));
   try {
     const { value } = readJsonBody(body, ClientSecretRequest, { isNullAbsent: true });
-    assert.ok(JSON.stringify(value).length <= body.length + 1_000, "no more is kept than was sent");
+    assert.ok(JSON.stringify(value).length <= body.length + 1_000, "more is kept than was sent");
     const { session = {} } = parseClientSecretRequest(value);
     const secrets = new ClientSecrets();
     const { value: secret } = secrets.issue("ant_a", 60, session);
@@ -87,7 +87,6 @@ function tryClientSecret(dice: Dice): number {
   return body.length;
 }
 
-/** What holds of everything that a session sends. */
 function check(sent: readonly ServerEvent[]): void {
   const told = sent.map((event, at): ServerEvent => ({ event_id: `event_${at}`, ...event }));
   const faults = told.flatMap((event) => wireFaults(JSON.parse(JSON.stringify(event)) as ServerEvent));
@@ -99,18 +98,18 @@ function check(sent: readonly ServerEvent[]): void {
     if (event.type === "response.created") {
       open.add(response!.id);
       if (response!.conversation_id !== undefined) {
-        assert.equal(inConversation, null, "two replies at once");
+        assert.equal(inConversation, null, "two responses at once");
         inConversation = response!.id;
       }
     } else if (event.type === "response.done") {
-      assert.ok(open.delete(response!.id), "an end without a beginning");
+      assert.ok(open.delete(response!.id), "response.done without response.created");
       if (inConversation === response!.id) inConversation = null;
     } else if (event.type.startsWith("response."))
       assert.ok(open.has(event.response_id as string), event.type);
   }
 }
 
-/** Few enough that they meet each other. */
+/** Few enough to collide. */
 const ID = (dice: Dice) =>
   dice.one(["a", "b", "item_3", "item_5", "item_7", "resp_4", "root", "", "x".repeat(200)]);
 const TEXT = (dice: Dice) => dice.one(["", "Hello.", "one two three", "\u0000\u2028é👍", "x".repeat(5_000)]);
@@ -218,15 +217,7 @@ const EVENTS: readonly ((dice: Dice) => Record<string, unknown>)[] = [
 ];
 
 const ODD = [
-  "null",
-  "true",
-  "[]",
-  "{}",
-  '""',
-  "-1",
-  "0.5",
-  "1e999",
-  '"\\ud800"',
+  ...["null", "true", "[]", "{}", '""', "-1", "0.5", "1e999", '"\\ud800"'],
   `${"[".repeat(500)}${"]".repeat(500)}`,
 ];
 
@@ -236,7 +227,7 @@ const JUNK = [
   `"${"x".repeat(20_000)}"`,
 ];
 
-/** Now and then some value is another, or the text is cut, doubled or no JSON. */
+/** Sometimes replaces a value, or cuts, doubles or breaks the text. */
 function bent(text: string, dice: Dice): string {
   if (dice.chance(0.75)) return text;
   const at = dice.upTo(text.length);

@@ -11,28 +11,27 @@ import { block, element, track, webm } from "../audio/recordings/webm-writer.ts"
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/** A recording may have so many seconds here, and the work that goes with them. */
+/** Maximum seconds of a recording here. */
 const MAX_S = 5;
-/** What decoding may take beside its file: a decoder's memory, also WebAssembly's, blocks at the highest rate, and garbage. */
+/** Memory for decoding beside the file, with WebAssembly's and garbage. */
 const SPARE_BYTES = 64 * 2 ** 20;
-/** Processor time for a file, in milliseconds: many times what the most work that is charged takes. */
+/** Maximum CPU time per file, many times what the most expensive one takes. */
 const MAX_CPU_MS = 2_000;
 
-/** Tries the decoder of a kind of file with files that are bent. */
+/** Fuzzes the decoder of a format with corrupted files. */
 export function recordingFuzz(kind: RecordingKind): Fuzzer & Required<Pick<Fuzzer, "make" | "check">> {
   const files = FILES[kind];
   const others = Object.values(FILES).flat();
   const make = (random: Random): Uint8Array => {
     const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
     const bent = bentBytes(one(files)(random), one(others)(random), random);
-    // With their checksums put right, what is wrong gets further than the first page.
+    // With valid checksums, errors get further than the first page.
     const isMended = kind === "ogg" && random() < 0.7;
     return isMended ? new Uint8Array(Buffer.concat(pagesOf(bent).map(signed))) : bent;
   };
   return { make, check, run: (random) => check(make(random)), close: async () => {} };
 }
 
-/** Decodes a file, and throws what is wrong with what came of it. */
 async function check(file: Uint8Array): Promise<void> {
   const bound = takenBytes() + file.length + SPARE_BYTES;
   const began = process.cpuUsage();
@@ -46,11 +45,11 @@ async function check(file: Uint8Array): Promise<void> {
         if (samples.length === 0) break;
         length += samples.length;
         assert.ok(samples.every((sample) => sample >= -1 && sample <= 1));
-        assert.ok(length <= MAX_S * sound.sampleRateHz + 1, "longer than is taken");
-        assert.ok(length <= sound.boundS * sound.sampleRateHz + 1, "longer than it was said to be");
-        assert.ok(takenBytes() < bound, "more memory than it may take");
+        assert.ok(length <= MAX_S * sound.sampleRateHz + 1, "longer than allowed");
+        assert.ok(length <= sound.boundS * sound.sampleRateHz + 1, "longer than its bound");
+        assert.ok(takenBytes() < bound, "too much memory");
       }
-      assert.ok(length > 0, "nothing, and no word of why");
+      assert.ok(length > 0, "no samples and no error");
     } finally {
       await sound.close();
     }
@@ -58,14 +57,14 @@ async function check(file: Uint8Array): Promise<void> {
     if (error instanceof RecordingTooLongError) return;
     if (!(error instanceof AudioFormatError)) throw error;
     assert.match(error.message, /^undecodable audio: \S.+: send \S/);
-    assert.ok(error.message.length < 300, "what a file holds is repeated");
+    assert.ok(error.message.length < 300, "the error repeats the file");
   } finally {
     const { user, system } = process.cpuUsage(began);
     assert.ok((user + system) / 1_000 < MAX_CPU_MS, `${(user + system) / 1_000} ms of work`);
   }
 }
 
-/** Outside of the heap: arrays and WebAssembly. */
+/** Memory outside the heap: arrays and WebAssembly. */
 function takenBytes(): number {
   return process.memoryUsage().external;
 }
@@ -77,7 +76,7 @@ const golden = (name: string) => {
 
 const tone = Array.from({ length: 4_000 }, (_, at) => Math.round(9_000 * Math.sin(at / 9)));
 
-/** Files that are whole, by kind, some of them made anew each time. */
+/** Valid files by format, some of them generated. */
 const FILES: Readonly<Record<RecordingKind, readonly ((random: Random) => Uint8Array)[]>> = {
   wav: [
     () => makeWav({ encoding: "s16", rateHz: 16_000, channels: [tone, tone] }),
@@ -130,7 +129,7 @@ const FILES: Readonly<Record<RecordingKind, readonly ((random: Random) => Uint8A
   ],
 };
 
-/** Packets whose first bytes say anything, of which most are of no more. */
+/** Random packets, most of them of a few bytes. */
 function opusPackets(random: Random): Uint8Array[] {
   const upTo = (most: number): number => Math.floor(random() * (most + 1));
   return Array.from({ length: 1 + upTo(30) }, () =>

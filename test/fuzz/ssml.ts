@@ -5,11 +5,9 @@ import { parseMarkup } from "../../src/text/ssml/parse-markup.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/** Tries what is made of SSML and of pauses in a text: a refusal with its place, or marks that lie in the text and are bounded. */
+/** Fuzzes SSML and pauses in a text: refused with a position, or parsed to marks within the text and their bounds. */
 export const ssmlFuzz: Fuzzer = {
-  async run(random: Random): Promise<void> {
-    await check(make(random));
-  },
+  run: async (random) => check(make(random)),
   make,
   check,
   async close() {},
@@ -20,41 +18,11 @@ const OPENING =
   `voice name="nobody"|lang xml:lang="fr"|foo a="1" b='2'|sub alias="a &amp; b"|say-as interpret-as="date" format="mdy"|` +
   `say-as interpret-as="characters"|say-as interpret-as="telephone"|phoneme ph="kˈæt"|phoneme ph="ʁ9"|metadata|desc`;
 const OPENINGS = OPENING.split("|");
-const ALONE = [
-  ...[
-    "<break/>",
-    '<break time="1s"/>',
-    '<break time="9999h"/>',
-    '<break strength="weak"/>',
-    '<mark name="m"/>',
-    "<mark/>",
-  ],
-  ...[
-    "&amp;",
-    "&#x1F642;",
-    "&nope;",
-    "&",
-    "<",
-    "]]>",
-    "<![CDATA[<b>]]>",
-    "<!-- c -->",
-    "<?pi?>",
-    "<!DOCTYPE speak>",
-  ],
-  ...[
-    "[pause:0.8s]",
-    "[pause:99s]",
-    "[pause:x]",
-    "[a](/ˈA/)",
-    "Hello ",
-    "world. ",
-    "9/12/2027",
-    "\n\n",
-    " ",
-    "é🙂",
-    "\ud83d",
-  ],
-];
+const ALONE =
+  `<break/>|<break time="1s"/>|<break time="9999h"/>|<break strength="weak"/>|<mark name="m"/>|<mark/>|&amp;|&#x1F642;|&nope;|` +
+  "&|<|]]>|<![CDATA[<b>]]>|<!-- c -->|<?pi?>|<!DOCTYPE speak>|[pause:0.8s]|[pause:99s]|[pause:x]|[a](/ˈA/)|Hello |world. |" +
+  "9/12/2027|\n\n| |é🙂|\ud83d";
+const PIECES = ALONE.split("|");
 
 function make(random: Random): Uint8Array {
   const open: string[] = [];
@@ -67,8 +35,8 @@ function make(random: Random): Uint8Array {
       text += `<${opening}>`;
       open.push(opening.split(" ")[0]!);
     } else if (dice < 0.5 && open.length > 0) text += `</${open.pop()}>`;
-    // What is wrong by itself is rare, or nothing would be read to its end.
-    else text += ALONE[Math.floor(random() ** 2 * ALONE.length)]!;
+    // Errors are rare, or no input would be parsed to its end.
+    else text += PIECES[Math.floor(random() ** 2 * PIECES.length)]!;
   }
   for (const name of open.reverse()) text += `</${name}>`;
   const whole = Buffer.from(`${text}${random() < 0.95 ? "</speak>" : ""}`);
@@ -93,9 +61,9 @@ async function check(input: Uint8Array): Promise<void> {
       if (typeof piece === "string") continue;
       const { edits, points, runs } = piece;
       const spoken = spokenText(piece);
-      inOrder(edits, text.length);
-      inOrder(runs, spoken.length);
-      inOrder(
+      assertOrdered(edits, text.length);
+      assertOrdered(runs, spoken.length);
+      assertOrdered(
         points.map(({ at }) => ({ from: at, to: at })),
         spoken.length,
       );
@@ -113,11 +81,11 @@ async function check(input: Uint8Array): Promise<void> {
   }
 }
 
-/** None over another, and all in the text. */
-function inOrder(spans: readonly { readonly from: number; readonly to: number }[], end: number): void {
+/** Fails if spans overlap or leave the text. */
+function assertOrdered(spans: readonly { readonly from: number; readonly to: number }[], end: number): void {
   let at = 0;
   for (const { from, to } of spans) {
-    assert.ok(from >= at && to >= from, `${from} to ${to} behind ${at}`);
+    assert.ok(from >= at && to >= from, `${from} to ${to} after ${at}`);
     at = to;
   }
   assert.ok(at <= end, `${at} of ${end}`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { TOP } from "../architecture/top.ts";
 import type { Fuzzer } from "./fuzzer.ts";
 
-/** What can be tried, by name. Each is loaded when it is asked for. */
+/** Fuzzers by name, loaded on demand. */
 export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
   ...Object.fromEntries(
     (["wav", "mp3", "flac", "ogg", "webm"] as const).map((kind) => [
@@ -21,19 +21,19 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
   realtime: async () => (await import("./realtime.ts")).realtimeFuzz,
 };
 
-/** Where inputs are kept that found something once. */
+/** The folder of inputs that once found a fault. */
 export function corpusFolder(target: string): string {
   return join(TOP, "test/fuzz/corpus", target);
 }
 
-/** Those inputs, by the names of their files. */
+/** The inputs of the corpus by file name. */
 export function corpusOf(target: string): ReadonlyMap<string, Uint8Array> {
   const folder = corpusFolder(target);
   let names: string[] = [];
   try {
     names = readdirSync(folder).sort();
   } catch {
-    // Nothing was found yet.
+    // No fault was found yet.
   }
   return new Map(names.map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]));
 }

@@ -8,17 +8,16 @@ import { TwilioDialect } from "../../src/api/realtime/twilio-dialect.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { readClientEvent } from "../../src/contract/realtime/client-events.ts";
 import { bentBytes } from "./bent-bytes.ts";
+import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
 /**
- * Tries the dialect of Twilio's Media Streams with a call of bent messages between a session's events: what it hands the
- * session is always events that the session reads, it puts in no more silence than time passed, and what it cannot read it
- * refuses with words that fit a WebSocket's reason. Tries bent signatures, none of which may be accepted, and crowds of
- * callers, in which a network that has no place always gets one.
+ * Fuzzes Twilio's Media Streams: the session can read every event, no more silence is inserted than time passed, and errors
+ * fit a WebSocket's reason. No corrupt signature is accepted, and a network without a connection always gets one.
  */
 export const twilioFuzz: Fuzzer = {
   async run(random: Random): Promise<void> {
-    const dice = { upTo: (most: number) => Math.floor(random() * (most + 1)), random };
+    const dice = { ...diceOf(random), random };
     let nowMs = 0;
     trySignature(dice);
     tryCrowd(dice);
@@ -63,22 +62,19 @@ export const twilioFuzz: Fuzzer = {
       payloads += payloadBytes;
       if (taken !== null) check(taken);
     }
-    // Bent text may have become a longer payload, but by no more than the text is long.
+    // Corrupt text may become a longer payload, by at most its own length.
     assert.ok(handed <= payloads + 8 * (nowMs + 1_000), `${handed} bytes of ${payloads} in ${nowMs} ms`);
   },
   async close(): Promise<void> {},
 };
 
-interface Dice {
-  upTo(most: number): number;
-  readonly random: Random;
-}
+type TwilioDice = Dice & { readonly random: Random };
 
-function trySignature(dice: Dice): void {
+function trySignature(dice: TwilioDice): void {
   const token = Buffer.from([dice.upTo(255), dice.upTo(255)]).toString("hex");
-  const host = one(dice, ["a.example", "a.example:443", "a.example:8443", "[::1]:80", "[::1]", ""]);
-  const path = one(dice, ["/", "/v1/telephony/twilio", "/a%20b", "//"]);
-  const query = one(dice, ["", "?", "?a=b", "?a=/?&b", "?key=ant_1"]);
+  const host = dice.one(["a.example", "a.example:443", "a.example:8443", "[::1]:80", "[::1]", ""]);
+  const path = dice.one(["/", "/v1/telephony/twilio", "/a%20b", "//"]);
+  const query = dice.one(["", "?", "?a=b", "?a=/?&b", "?key=ant_1"]);
   const made = (url: string, by = token) => createHmac("sha1", by).update(url).digest("base64");
   const isSigned = (signature: string | undefined) =>
     isSignedByTwilio({ headers: { "x-twilio-signature": signature }, host, url: path + query }, [token]);
@@ -98,8 +94,7 @@ function trySignature(dice: Dice): void {
     assert.ok(!isSigned(wrong), `${wrong} for wss://${host}${path}${query}`);
 }
 
-/** Callers of a few networks come and go. */
-function tryCrowd(dice: Dice): void {
+function tryCrowd(dice: TwilioDice): void {
   const [inAll, perHolder] = [1 + dice.upTo(12), 1 + dice.upTo(4)];
   const refused = () => new ServiceError(502, "full");
   const places = new ConnectionSlots({
@@ -130,13 +125,9 @@ function tryCrowd(dice: Dice): void {
 
 const ITEMS = ["item_a", "item_b", "item_c"];
 
-function one<T>(dice: Dice, of: readonly T[]): T {
-  return of[dice.upTo(of.length - 1)]!;
-}
-
-function sessionEvent(dice: Dice) {
-  const item_id = one(dice, ITEMS);
-  return one(dice, [
+function sessionEvent(dice: TwilioDice) {
+  const item_id = dice.one(ITEMS);
+  return dice.one([
     {
       type: "response.output_audio.delta",
       item_id,
@@ -144,53 +135,38 @@ function sessionEvent(dice: Dice) {
     },
     { type: "response.output_audio.done", item_id, delta: "" },
     { type: "input_audio_buffer.speech_started", item_id, delta: "" },
-    {
-      type: "response.done",
-      response: { status: one(dice, ["completed", "cancelled"]) },
-      item_id,
-      delta: "",
-    },
+    { type: "response.done", response: { status: dice.one(["completed", "cancelled"]) }, item_id, delta: "" },
     { type: "error", item_id, delta: "" },
   ]);
 }
 
 const ODD: readonly unknown[] = [
-  null,
-  true,
-  -1,
-  1e308,
-  0.5,
-  "",
-  "x".repeat(300),
-  [],
-  {},
-  { toString: 1 },
-  "__proto__",
+  ...[null, true, -1, 1e308, 0.5, "", "x".repeat(300), [], {}, { toString: 1 }, "__proto__"],
 ];
 
-/** A message, now and then with odd fields or bent bytes, and how much sound is in it at most. */
-function message(dice: Dice): readonly [string, number] {
+/** A message, sometimes with odd fields or corrupt bytes, and the maximum bytes of its audio. */
+function message(dice: TwilioDice): readonly [string, number] {
   const payload = Buffer.alloc(dice.upTo(400), dice.upTo(255)).toString("base64");
-  const timestamp = one<unknown>(dice, [
+  const timestamp = dice.one<unknown>([
     `${dice.upTo(4_000)}`,
     dice.upTo(4_000),
-    "999999999999999",
+    "9".repeat(15),
     "-5",
     undefined,
   ]);
-  const fields = one<Record<string, unknown>>(dice, [
-    { event: "media", media: { track: one(dice, ["inbound", "outbound", undefined]), timestamp, payload } },
-    { event: "mark", mark: { name: `${one(dice, ITEMS)}/${one(dice, [80, 160, 1e9, -1, "x"])}` } },
-    { event: "dtmf", dtmf: { digit: one(dice, ["1", "#", "*", "A", "10", ""]) } },
+  const fields = dice.one<Record<string, unknown>>([
+    { event: "media", media: { track: dice.one(["inbound", "outbound", undefined]), timestamp, payload } },
+    { event: "mark", mark: { name: `${dice.one(ITEMS)}/${dice.one([80, 160, 1e9, -1, "x"])}` } },
+    { event: "dtmf", dtmf: { digit: dice.one(["1", "#", "*", "A", "10", ""]) } },
     { event: "connected" },
     { event: "start", start: {} },
     { event: "stop" },
-    { event: one(dice, ["clear", "toString", "__proto__", "new"]) },
+    { event: dice.one(["clear", "toString", "__proto__", "new"]) },
   ]);
   if (dice.random() < 0.2) {
     const inner = Object.values(fields).find((value) => typeof value === "object") ?? fields;
     const names = Object.keys(inner as object);
-    (inner as Record<string, unknown>)[one(dice, [...names, "more"])] = one(dice, ODD);
+    (inner as Record<string, unknown>)[dice.one([...names, "more"])] = dice.one(ODD);
   }
   const text = JSON.stringify(fields);
   if (dice.random() < 0.8) return [text, text.length];

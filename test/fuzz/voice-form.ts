@@ -8,10 +8,7 @@ import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/**
- * Tries the forms that recordings come in: whatever a form holds, and in whatever pieces it comes, it is read, within its
- * bounds and each time alike, or refused in a sentence.
- */
+/** Fuzzes multipart forms: read within their bounds, independent of the chunks, or refused in a sentence. */
 export const voiceFormFuzz: Fuzzer & Required<Pick<Fuzzer, "make" | "check">> = {
   run: async (random) => check(make(random)),
   make,
@@ -22,25 +19,13 @@ export const voiceFormFuzz: Fuzzer & Required<Pick<Fuzzer, "make" | "check">> = 
 const BOUNDARY = "xyz";
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 const FILE = { field: "audio_sample", maxBytes: 4_096 };
-/** Sizes of the pieces that a form comes in. */
-const PIECES = [Number.POSITIVE_INFINITY, 61];
+/** Chunk sizes. */
+const CHUNKS = [Number.POSITIVE_INFINITY, 61];
 
 const NAMES = ["name", "consent", "ref_text", "description", "speaker_description", "audio_sample"];
 const ODD_NAMES = ["__proto__", "constructor", "", "name[]", "n".repeat(9_000), "na\u202eme", "languages[7]"];
 const VALUES = [
-  ...[
-    "Anna",
-    "Анна",
-    "𝄞 d'Artagnan",
-    " ",
-    "no",
-    "voice_1",
-    "../a",
-    "nova(2)+onyx",
-    "\u3164",
-    "\u2800",
-    "❤\ufe0f",
-  ],
+  ..."Anna|Анна|𝄞 d'Artagnan| |no|voice_1|../a|nova(2)+onyx|\u3164|\u2800|❤\ufe0f".split("|"),
   ...["\u0000", "a\r\nb", "x".repeat(2_001), "x".repeat(65), "é".repeat(600), "--xyz", "\r\n--xyz--\r\n"],
 ];
 const HEADS = [
@@ -77,14 +62,14 @@ function make(random: Random): Uint8Array {
 
 async function check(input: Uint8Array): Promise<void> {
   const outcomes: (string | null)[] = [];
-  for (const pieceBytes of PIECES) outcomes.push(await refusalOf(() => read(input, pieceBytes)));
+  for (const chunkBytes of CHUNKS) outcomes.push(await refusalOf(() => read(input, chunkBytes)));
   assert.equal(outcomes[0] === null, outcomes[1] === null, outcomes.join(" | "));
 }
 
-async function read(input: Uint8Array, pieceBytes: number): Promise<void> {
+async function read(input: Uint8Array, chunkBytes: number): Promise<void> {
   const reader = new FormReader(TYPE, FILE, input.length);
-  for (let at = 0; at < input.length; at += pieceBytes)
-    await reader.write(input.subarray(at, Math.min(input.length, at + pieceBytes)));
+  for (let at = 0; at < input.length; at += chunkBytes)
+    await reader.write(input.subarray(at, Math.min(input.length, at + chunkBytes)));
   const { fields, textBytes, file } = await reader.end();
   assert.ok(fields.length <= 160 && (file?.length ?? 0) <= FILE.maxBytes);
   assert.equal(
@@ -101,7 +86,7 @@ async function read(input: Uint8Array, pieceBytes: number): Promise<void> {
   });
 }
 
-/** How work is refused, `null` where it is not. Throws what is no refusal. */
+/** Returns the message of a refusal, or null. Throws other errors. */
 async function refusalOf(work: () => void | Promise<void>): Promise<string | null> {
   try {
     await work();

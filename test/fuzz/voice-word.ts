@@ -6,10 +6,7 @@ import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/**
- * Tries the word for a voice against models that mix, follow a recording, do neither or both: what comes of it is a voice
- * that the model has, with shares that add up to 1, the label or the name of a recording; or a sentence why not.
- */
+/** Fuzzes the voice parameter: a known voice with shares that add up to 1, a label, a recording's name, or a refusal. */
 export const voiceWordFuzz: Fuzzer & Required<Pick<Fuzzer, "make" | "check">> = {
   run: async (random) => check(make(random)),
   make,
@@ -19,22 +16,7 @@ export const voiceWordFuzz: Fuzzer & Required<Pick<Fuzzer, "make" | "check">> = 
 
 const PIECES = [
   ...EMBEDDED_VOICES.flatMap(({ id, name, aliases }) => [id, name, aliases[0] ?? "x"]),
-  ...[
-    "+",
-    "+",
-    "+",
-    "(",
-    ")",
-    "(2)",
-    "(0.5)",
-    "(.001)",
-    "(1000)",
-    "(-1)",
-    "(0)",
-    "(1e3)",
-    "(NaN)",
-    "(0.0005)",
-  ],
+  ..."+ + + ( ) (2) (0.5) (.001) (1000) (-1) (0) (1e3) (NaN) (0.0005)".split(" "),
   ...["()", " ", "\t", "Anna", "voice_1", "NOVA", "ＮＯＶＡ", "\u3164", "\u0000", "\ud800", "__proto__", "İ"],
   ...["x".repeat(300), "9".repeat(400)],
 ];
@@ -64,7 +46,7 @@ async function check(input: Uint8Array): Promise<void> {
       if (voice === undefined) return;
       const ids = voice.map((part) => ("id" in part ? part.id : ""));
       assert.ok(ids.every((id) => EMBEDDED_VOICES.some((each) => each.id === id)));
-      assert.equal(new Set(ids).size, ids.length, "a voice is there twice");
+      assert.equal(new Set(ids).size, ids.length, "a voice is listed twice");
       assert.ok(voice.length === 1 || cast.takes.mixes);
       assert.ok(voice.every(({ weight }) => weight > 0 && weight <= 1));
       assert.ok(Math.abs(voice.reduce((sum, { weight }) => sum + weight, 0) - 1) < 1e-9);
@@ -72,7 +54,7 @@ async function check(input: Uint8Array): Promise<void> {
   }
 }
 
-/** Throws what is no refusal, or one that does not say what to do in a sentence. */
+/** Throws other errors than readable refusals. */
 function refusalOf(work: () => void): void {
   try {
     work();

@@ -18,10 +18,10 @@ import { within } from "../waiting.ts";
 import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/** What a client sends that means no good: pieces, and so many turns of the event loop before each. */
+/** Chunks, each with the turns of the event loop before it. */
 export type WyomingBytes = readonly { readonly bytes: Uint8Array; readonly afterTurns: number }[];
 
-/** Bytes that began as events of the protocol and were then bent: the same for the same numbers. */
+/** Returns protocol events, some of them corrupted; the same for the same random source. */
 export function wyomingBytes(random: Random): WyomingBytes {
   const dice = diceOf(random);
   const conversations = dice.several(1, 3, () => dice.one(CONVERSATIONS)(dice));
@@ -30,9 +30,8 @@ export function wyomingBytes(random: Random): WyomingBytes {
   return cut(dice.chance(0.2) ? bytes.subarray(0, dice.upTo(bytes.length)) : bytes, dice);
 }
 
-/** Tries the bridge with bytes of {@link wyomingBytes}; throws what is wrong with what it does. */
+/** Fuzzes the bridge of a server that is started with the first call. */
 export const wyomingFuzz: Fuzzer = {
-  /** Sends one client's bytes to a server that is started with the first call. */
   async run(random: Random): Promise<void> {
     opened ??= openServer();
     const { server, failures } = await opened;
@@ -49,7 +48,6 @@ export const wyomingFuzz: Fuzzer = {
     assert.deepEqual(failures, []);
   },
 
-  /** Stops the server, if one was started. */
   async close(): Promise<void> {
     const ended = await opened;
     opened = null;
@@ -59,7 +57,7 @@ export const wyomingFuzz: Fuzzer = {
 
 interface Opened {
   readonly server: TestServer;
-  /** Lines of the log about what went wrong inside. */
+  /** Log lines of internal errors. */
   readonly failures: string[];
 }
 
@@ -78,7 +76,7 @@ async function openServer(): Promise<Opened> {
   return { server, failures };
 }
 
-/** Ends whatever event is open, however long it claimed to be, and then is none: the connection ends. */
+/** Completes any open event and then is invalid, which ends the connection. */
 const END = Buffer.alloc(MAX_HEADER_BYTES + MAX_DATA_BYTES + MAX_PAYLOAD_BYTES + 2, "\n");
 
 async function attack(url: string, pieces: WyomingBytes): Promise<void> {
@@ -134,7 +132,7 @@ const FORMATS = [
 ];
 const TEXTS = ["", " ", "One.", "It is good to hear from you. And", "👍", "\u0000\u2028é", "[a](/b/)"];
 
-/** What clients send who mean well. */
+/** Valid conversations. */
 const CONVERSATIONS: readonly ((dice: Dice) => Sent[])[] = [
   (dice) => dice.several(1, 40, () => sent(dice.one(["describe", "ping"]))),
   (dice) => [sent("ping", { text: dice.one(TEXTS) }), sent("select-program", { name: "a" })],
@@ -167,7 +165,7 @@ function interleaved(conversations: readonly Sent[][], dice: Dice): Sent[] {
   return mixed;
 }
 
-/** Values that nobody expects in a field. */
+/** Unexpected values of fields. */
 const ODD_VALUES: readonly ((dice: Dice) => string)[] = [
   (dice) =>
     dice.one(["null", "true", "[]", "{}", '""', "0", "-1", "0.5", "1e308", "1e999", "9007199254740993"]),
@@ -181,7 +179,7 @@ const ODD_VALUES: readonly ((dice: Dice) => string)[] = [
   (dice) => `{"__proto__":{"type":1},"toString":${dice.upTo(9)},"constructor":null}`,
 ];
 
-/** An event's bytes, now and then with fields that are odd, or lengths that are wrong. */
+/** Encodes an event, sometimes with odd fields or wrong lengths. */
 function sentEvent({ type, data, payload }: Sent, dice: Dice): Uint8Array {
   if (dice.chance(0.7)) return encodeEvent(wyomingEvent(type, data, payload));
   const fields = Object.entries(data).map(([name, value]) => {
@@ -206,7 +204,7 @@ function sentEvent({ type, data, payload }: Sent, dice: Dice): Uint8Array {
 
 const NOTHING = new Uint8Array(0);
 
-/** Bytes of which, now and then, some are others, are missing, are there twice, or are no UTF-8. */
+/** Sometimes replaces, removes, repeats or breaks bytes. */
 function bentBytes(bytes: Uint8Array, dice: Dice): Uint8Array {
   if (dice.chance(0.85)) return bytes;
   const [from, to] = [dice.upTo(bytes.length), dice.upTo(bytes.length)].sort((a, b) => a - b) as [
@@ -225,12 +223,12 @@ function bentBytes(bytes: Uint8Array, dice: Dice): Uint8Array {
   ])();
 }
 
-/** Pieces of any length, some with nothing between them and some with a pause. */
+/** Cuts bytes into chunks, some of them after a pause. */
 function cut(bytes: Uint8Array, dice: Dice): WyomingBytes {
   const most = dice.one([3, 300, 70_000]);
   const pieces: { bytes: Uint8Array; afterTurns: number }[] = [];
   for (let at = 0; at < bytes.length; ) {
-    // A long one in tiny pieces would take its time, and be no other.
+    // Many tiny chunks would only take time.
     const length = 1 + dice.upTo(pieces.length < 100 ? most : 70_000);
     pieces.push({ bytes: bytes.subarray(at, at + length), afterTurns: dice.chance(0.2) ? dice.upTo(3) : 0 });
     at += length;

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../contract/errors.ts";
 import type { InputType } from "../../contract/requests.ts";
-import { type MarkedText, spokenText, type TextPiece } from "../../core/marked-text.ts";
+import { type MarkedText, pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { detectOtherLanguage } from "../../text/other-language.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
@@ -63,13 +63,22 @@ function readOrRefuse(
   try {
     const read = parseMarkup(text, isSsml, findVoice);
     const spoken = spokenText(read.piece);
-    const fault = inlineFault(spoken);
+    const fault = inlineFault(spoken) ?? pausesFault(read.piece);
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
     return { ...read, spoken };
   } catch (error) {
     if (!(error instanceof MarkupError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { param: field });
   }
+}
+
+/** Bounds the silence that a short text can ask for, about as the longest text bounds its speech. */
+const MAX_PAUSES_S = 600;
+
+function pausesFault(piece: TextPiece): string | null {
+  const totalS = pausesS(piece);
+  if (totalS <= MAX_PAUSES_S) return null;
+  return `its pauses last ${Math.round(totalS)} s together, and at most ${MAX_PAUSES_S} s are allowed: shorten them or send the text in parts`;
 }
 
 /**
@@ -136,12 +145,19 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
   return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
 }
 
-/** Reports a language that the model cannot read. */
+/** Reports a language that the model cannot read, or else words in scripts that it does not pronounce. */
 function notEnglish(text: string, { id, takes }: ModelVoices): string[] {
-  const language = takes.englishOnly === true ? detectOtherLanguage(text) : null;
-  if (language === null) return [];
-  return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
+  if (takes.englishOnly !== true) return [];
+  const language = detectOtherLanguage(text);
+  if (language !== null)
+    return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
+  const word = OTHER_SCRIPT.exec(text)?.[0];
+  return word === undefined
+    ? []
+    : [`the model ${id} does not speak words in the script of ${word.slice(0, 20)}`];
 }
+
+const OTHER_SCRIPT = /(?:(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}])\p{L})+/u;
 
 const KINDS: readonly (readonly [string, (text: MarkedText) => boolean])[] = [
   ["marks", ({ points }) => points.some((point) => "mark" in point)],

@@ -12,7 +12,7 @@ export function looksLikeSsml(text: string): boolean {
   let at = /^[\s\ufeff]*/.exec(text)?.[0].length ?? 0;
   for (let parts = 0; parts < MAX_HEAD_PARTS && text[at] === "<"; parts++) {
     const here = text.slice(at, at + 40);
-    if (/^<(?:speak[\s/>]|!DOCTYPE\s(?!\s*html))/.test(here)) return true;
+    if (/^<(?:(?:[a-z][\w.-]*:)?speak[\s/>]|!DOCTYPE\s(?!\s*html))/.test(here)) return true;
     const end = here.startsWith("<?xml") ? "?>" : here.startsWith("<!--") ? "-->" : null;
     const next = end === null ? -1 : text.indexOf(end, at);
     if (end === null || next < 0) return false;
@@ -37,7 +37,7 @@ export function parseMarkup(text: string, isSsml: boolean | null, findVoice: Fin
   if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice);
   const pauses = pauseMarks(text);
   if (pauses.length === 0)
-    return { piece: text, spokenChars: characterCount(withoutPhonemes(text)), cautions: [] };
+    return { piece: text, spokenChars: characterCount(withoutPhonemes(text)), cautions: strayElements(text) };
   const builder = new MarkedTextBuilder(text);
   for (const { from, to, pauseS } of pauses) {
     builder.keep(from);
@@ -49,8 +49,16 @@ export function parseMarkup(text: string, isSsml: boolean | null, findVoice: Fin
   return {
     piece: builder.end(),
     spokenChars: characterCount(withoutPhonemes(withoutPauses(text, pauses))),
-    cautions: [],
+    cautions: strayElements(text),
   };
+}
+
+/** Elements of SSML that do something, as they stand in a text that is not SSML. */
+const STRAY_ELEMENT = /<(break|prosody|emphasis|phoneme|say-as|sub|voice|mark)\b[^<>]{0,200}>/;
+
+function strayElements(text: string): string[] {
+  const element = STRAY_ELEMENT.exec(text)?.[1];
+  return element === undefined ? [] : [`<${element}> is ignored: put <speak>…</speak> around the whole text`];
 }
 
 function withoutPauses(text: string, pauses: readonly PauseMark[]): string {

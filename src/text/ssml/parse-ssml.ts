@@ -102,9 +102,12 @@ class SsmlReader {
     this.#setRun(element.style);
   }
 
-  close(_name: string, _from: number, to: number): void {
+  close(name: string, from: number, to: number): void {
     const element = this.#open.pop()!;
     if (element.held !== null) this.#release(element.held);
+    // Self-closing elements were spoken when they were opened.
+    if (element.held !== null && element.held.from === null && to > from)
+      this.#tags.caution({ name, attributes: {}, from, to }, "is empty: nothing is spoken for it");
     this.#builder.replace(to, "");
     this.#builder.part(element.boundary);
     this.#setRun(this.#top?.style ?? PLAIN);

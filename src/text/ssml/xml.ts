@@ -33,6 +33,12 @@ export function parseXml(text: string, events: XmlEvents): void {
   const begin = text.length - text.trimStart().length;
   const parser = new SaxesParser();
   const opened: { readonly name: string; readonly at: number }[] = [];
+  const prefixes = new Set<string>();
+  /** Returns a name without a prefix that is bound to the namespace of SSML. */
+  const localName = (name: string): string => {
+    const colon = name.indexOf(":");
+    return colon > 0 && prefixes.has(name.slice(0, colon)) ? name.slice(colon + 1) : name;
+  };
   let cursor = begin;
   let attributes = 0;
   /** Returns the range of the tag just parsed, which begins at the next "<". */
@@ -52,6 +58,8 @@ export function parseXml(text: string, events: XmlEvents): void {
     const ampersand = text.slice(cursor).search(BARE_AMPERSAND);
     if (ampersand >= 0)
       throw new MarkupError(text, cursor + ampersand, "& begins a reference that is none: write &amp;");
+    const section = unclosedSection(text, cursor);
+    if (section !== null) throw section;
     throw notWellFormed(text, begin + parser.position, message, opened.at(-1));
   });
   parser.on("xmldecl", other);
@@ -83,7 +91,10 @@ export function parseXml(text: string, events: XmlEvents): void {
       throw new MarkupError(text, from, `elements may lie at most ${MAX_DEPTH} deep: take some away`);
     opened.push({ name, at: from });
     attributes = 0;
-    events.open({ name, attributes: given, from, to });
+    for (const [attribute, value] of Object.entries(given)) {
+      if (attribute.startsWith("xmlns:") && value === SSML_NAMESPACE) prefixes.add(attribute.slice(6));
+    }
+    events.open({ name: localName(name), attributes: given, from, to });
   });
   parser.on("closetag", ({ name }) => {
     // A self-closing tag was consumed when it was opened.
@@ -93,7 +104,7 @@ export function parseXml(text: string, events: XmlEvents): void {
       const problem = `this closes another element than <${shown(name)}>, which is open: write </${shown(name)}> first`;
       throw new MarkupError(text, from, problem);
     }
-    events.close(name, from, to);
+    events.close(localName(name), from, to);
   });
   parser.write(text.slice(begin)).close();
   if (cursor < text.length) events.other(cursor, text.length);
@@ -111,6 +122,22 @@ const ENTITIES = wordMap("&amp; &,&lt; <,&gt; >,&quot; \",&apos; '");
 
 const BARE_AMPERSAND = /&(?!(?:[a-z][\w.-]*|#\d+|#x[\da-f]+);)/i;
 const MAX_NAME_CHARS = 100;
+
+const SSML_NAMESPACE = "http://www.w3.org/2001/10/synthesis";
+
+const SECTIONS = [
+  ["<!--", "-->", "comment"],
+  ["<![CDATA[", "]]>", "CDATA section"],
+  ["<?", "?>", "processing instruction"],
+] as const;
+
+/** Returns the error for a comment or the like that begins next and never ends. */
+function unclosedSection(text: string, cursor: number): MarkupError | null {
+  const at = text.indexOf("<", cursor);
+  const section = SECTIONS.find(([begin, end]) => text.startsWith(begin, at) && !text.includes(end, at));
+  if (at < 0 || section === undefined) return null;
+  return new MarkupError(text, at, `this ${section[2]} is never closed: end it with ${section[1]}`);
+}
 
 function notWellFormed(
   text: string,

@@ -75,3 +75,28 @@ describe("the characters that a text is billed for", () => {
     assert.equal(maxSpeechS(short), maxSpeechS(plain));
   });
 });
+
+describe("the pauses of a text", () => {
+  it("are refused beyond ten minutes in all, with the sum and the remedy", () => {
+    assert.doesNotThrow(() => tts({ text: "Hello. [pause:10s] ".repeat(60) }));
+    assert.throws(
+      () => tts({ text: "Hello. [pause:10s] ".repeat(370) }),
+      /text: its pauses last 3700 s together, and at most 600 s are allowed: shorten them or send the text in parts/,
+    );
+  });
+});
+
+describe("the cautions of a text", () => {
+  const cautions = (text: string) => tts({ text }).cautions ?? [];
+
+  it("name a word in a script that is not spoken, and no others", () => {
+    assert.match(cautions("I like 東京 a lot.").join(), /does not speak words in the script of 東京/);
+    for (const text of ["α and β", "naïve Łódź", "Привет means hello.", "Hello 😀 [a](/ˈæn/) ½ ª"])
+      assert.deepEqual(cautions(text), [], text);
+  });
+
+  it("name an element of SSML that stands in plain text", () => {
+    assert.match(cautions('Hello <break time="1s"/> there.').join(), /^<break> is ignored: put <speak>/);
+    assert.deepEqual(cautions("a <b> c <voiced> 3 < 4"), []);
+  });
+});

@@ -93,7 +93,7 @@ describe("antiphon talk", () => {
     const env = { PATH, ...WITHOUT_MODELS };
     const child = launchAntiphon(["talk", "--data-dir", dataDir], { env });
     const { messages, ended } = watched(child);
-    await until("the turn to be answered for", () => messages().includes("the turn was not heard"), {
+    await until("the turn to be answered for", () => messages().includes("could not be transcribed"), {
       deadlineMs: 60_000,
     });
     child.kill("SIGINT");

@@ -2,20 +2,19 @@ import { join } from "node:path";
 import { TOP } from "../architecture/top.ts";
 import { type Environment, nodeEnvironment, type Place, pythonEnvironment } from "./environment.ts";
 
-/** A program of others that is tried, and where its script lies. */
+/** A third-party client and its script. */
 export interface Client {
   readonly name: string;
-  /** In `test/interop`. */
   readonly folder: string;
   readonly script: string;
-  /** Clients of one name are installed once. */
+  /** Clients with the same environment are installed once. */
   readonly environment: string;
   prepare(place: Place): Promise<Environment>;
 }
 
 const FOLDER = join(TOP, "test", "interop");
 
-/** Every client, in the order in which they are tried: those that are installed soonest first. */
+/** Every client, the quickest to install first. */
 export const CLIENTS: readonly Client[] = [
   inNode("openai-node-6", "openai-node", "package-6.json"),
   inNode("openai-node-7", "openai-node", "package-7.json"),
@@ -34,7 +33,7 @@ export const CLIENTS: readonly Client[] = [
   talking(inPython("pipecat")),
 ];
 
-/** The same package, holding a spoken conversation. */
+/** The same package in a spoken conversation. */
 function talking(client: Client): Client {
   const name = `${client.name.replace(/-realtime$/, "")}-realtime`;
   return { ...client, name, script: client.script.replace("client", "realtime") };

@@ -10,28 +10,27 @@ import { UnavailableError } from "./environment.ts";
 import { TRANSCRIPT } from "./reports.ts";
 
 /**
- * A spoken conversation that a client held: its user says the same thing each time; the first reply is heard to its end,
- * the second is interrupted, the third is heard again, and for the fourth a function may be called.
+ * A client's spoken conversation of the same user turn each time: the first and third replies are played to their end, the
+ * second is interrupted, and the fourth may call a function.
  */
 export interface ConversationReport {
   readonly what: string;
   readonly kind: "conversation";
-  /** How often each event or frame came, by the names that the client gives them. */
+  /** Number of events or frames by the client's names. */
   readonly events: Readonly<Record<string, number>>;
-  /** What the client was told that its user said. */
+  /** Transcripts of the user's turns. */
   readonly transcripts: readonly string[];
-  /** What the client was told that was answered, and the seconds of it that came. */
   readonly replies: readonly { readonly text: string; readonly audio_s: number }[];
-  /** Seconds from the first sound of the interruption to the last of the reply; null where the client was not told to stop. */
+  /** Seconds from the start of the interruption to the reply's last audio; null if the client was not stopped. */
   readonly stopped_after_s: number | null;
-  /** What the function was called with; null where the client has none. */
+  /** Arguments of the function's calls; null if the client has no functions. */
   readonly calls: readonly unknown[] | null;
   readonly errors: readonly string[];
 }
 
-/** Of what the user says, as writers are told it. */
+/** The beginning of each user turn. */
 const FIRST_WORDS = TRANSCRIPT.split(" ").slice(0, 2).join(" ");
-/** The function that clients have, and what it answers. */
+/** The clients' function and its output. */
 export const FUNCTION = "get_weather";
 const ARGUMENTS = { city: "Lisbon" };
 export const WEATHER = "sunny";
@@ -48,7 +47,7 @@ const LONG = [
 const AFTER = "Oh, go on. I am listening.";
 const WITHOUT = "I have no way to find that out.";
 
-/** Replies by how often the user has spoken; the fourth time with a function, where there is one. */
+/** Writes the reply by the number of user turns; the fourth calls the function if there is one. */
 export function answerTurn(exchange: Exchange): void {
   const { messages } = exchange.body;
   const said = messages.filter(({ role }) => role === "user").map(({ content }) => content);
@@ -70,7 +69,7 @@ export function answerTurn(exchange: Exchange): void {
   exchange.say([GREETING, SHORT, LONG, AFTER][turns] ?? WITHOUT).finish();
 }
 
-/** What the user says, 16 bits at 24 kHz: the second sentence of the line that turn detection is tested by. */
+/** The user's turn in PCM16 at 24 kHz: the second sentence of turn detection's test line. */
 export async function userTurn(): Promise<Uint8Array> {
   const file = await readFile(join(TOP, "test/golden/turn-detection/line.flac"));
   const { samples, sampleRateHz } = await decoded(file, 10);
@@ -78,7 +77,7 @@ export async function userTurn(): Promise<Uint8Array> {
   return encodeWav(toPcm16(resample(samples.subarray(from, to), sampleRateHz, 24_000)), 24_000);
 }
 
-/** Checks all but whether the function was called. Throws what is wrong. */
+/** Checks everything but the function's call. Throws faults. */
 export function checkConversation(report: ConversationReport): string {
   const { transcripts, replies, errors, stopped_after_s: stoppedAfterS, calls } = report;
   if (errors.length > 0) throw new Error(`there were errors: ${errors.join("; ")}`);
@@ -104,16 +103,12 @@ export function checkConversation(report: ConversationReport): string {
   return `${transcripts.length} turns, the interruption stopped the reply after ${stoppedAfterS.toFixed(2)} s`;
 }
 
-/**
- * Checks what the writer was told that the user heard of the reply that was interrupted.
- *
- * @param exchanges what the writer was asked in the conversation
- */
+/** Checks the played text of the interrupted reply that the writer received. @param exchanges the writer's requests */
 export function checkHeard(exchanges: readonly Exchange[], { replies }: ConversationReport): string {
   const told = exchanges.flatMap(({ body }) => body.messages.map(({ content }) => content));
   const heard = told.findLast((each) => each !== null && LONG.startsWith(each.slice(0, 12)));
   if (heard === undefined) throw new Error("of the reply that was interrupted the writer was told nothing");
-  // Of two seconds that were played, and what a client had not played yet.
+  // Two seconds were played.
   const written = replies[1]?.text.trim() ?? "";
   if (!LONG.startsWith(heard) || heard.length > written.length || heard.length > 80) {
     throw new Error(`the writer was told that the user heard: ${heard}`);
@@ -121,7 +116,7 @@ export function checkHeard(exchanges: readonly Exchange[], { replies }: Conversa
   return heard;
 }
 
-/** Checks the call of the function. Throws what is wrong, and {@link UnavailableError} where the server called none. */
+/** Checks the function's call. Throws faults, and {@link UnavailableError} if there was no call. */
 export function checkCall({ calls, replies }: ConversationReport): string {
   if (calls === null) return "the client has no functions";
   if (calls.length === 0)

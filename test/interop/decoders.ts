@@ -12,21 +12,21 @@ import type { SteadyServer } from "./steady-server.ts";
 export const DECODERS = "decoders";
 
 const SENTENCE = "The kettle has been on since five. Is there any milk, or shall I fetch some?";
-/** As many characters as there may be: four minutes. */
+/** The maximum number of characters, about four minutes. */
 const LONGEST = "Ann has walked to the lake and back. "
   .repeat(111)
   .slice(0, 4_095)
   .trimEnd()
   .padEnd(4_096, ".");
 
-/** What ffmpeg has to be told of bytes without a head. */
+/** ffmpeg's options for formats without a header. */
 const RAW: Partial<Record<SpeechFormat, readonly string[]>> = {
   pcm: ["-f", "s16le", "-ar", "24000", "-ac", "1"],
   mulaw: ["-f", "mulaw", "-ar", "8000", "-ac", "1"],
   alaw: ["-f", "alaw", "-ar", "8000", "-ac", "1"],
 };
 
-/** Those whose encoders keep a state from beginning to end. */
+/** Formats whose encoders keep state. */
 const CODED: readonly SpeechFormat[] = ["mp3", "opus", "flac"];
 
 const SAID: readonly Said[] = [
@@ -42,7 +42,7 @@ interface Said {
   readonly format: SpeechFormat;
 }
 
-/** Has every format decoded by the programs that most others build on, and compares what comes with what was spoken. */
+/** Decodes every format with common decoders and compares the result with the speech. */
 export async function tryDecoders(server: SteadyServer, tell: Tell): Promise<void> {
   const missing = await printedBy("ffmpeg", ["-version"]).then(
     () => null,
@@ -67,10 +67,10 @@ async function tryFormat(server: SteadyServer, folder: string, { text, format }:
   };
   const streamed = await ask({ stream_format: "audio" });
   const decoded = await decodedBy(format, streamed);
-  // The longest is asked for once.
+  // The longest text is requested once.
   if (text !== LONGEST) {
     const joined = bytesInEvents(`${await ask({ stream_format: "sse" })}`);
-    // An Ogg of nothing but silence has a serial number that is drawn.
+    // A silent Ogg has a random serial number.
     const isSame = text === SENTENCE ? joined.equals(streamed) : joined.length === streamed.length;
     if (!isSame) throw new Error("the joined events are not the stream");
     const file = join(folder, `speech.${format}`);
@@ -94,11 +94,11 @@ function bytesInEvents(stream: string): Buffer {
   return Buffer.concat(events.map(({ audio }) => Buffer.from(audio, "base64")));
 }
 
-/** What each program makes of a file, or of bytes that come to it by a pipe as a stream's do. */
+/** Decodes a file, or bytes by a pipe, with each program. */
 async function decodedBy(format: SpeechFormat, from: string | Buffer): Promise<Sound[]> {
   const isPiped = typeof from !== "string";
   const input = isPiped ? from : undefined;
-  // ffmpeg calls the last packet of a WAV whose length is open damaged, as it does with those that it writes itself.
+  // ffmpeg reports the last packet of any WAV of unknown length as damaged.
   const strict = format === "wav" && isPiped ? [] : ["-xerror"];
   const source = [...(RAW[format] ?? []), "-i", isPiped ? "pipe:0" : from];
   const target = [...(format === "opus" ? ["-ar", "24000"] : []), "-f", "s16le", "pipe:1"];
@@ -109,7 +109,7 @@ async function decodedBy(format: SpeechFormat, from: string | Buffer): Promise<S
     decoded.push(await samplesBy("opusdec", opusdec, input));
   }
   if (format === "flac") {
-    // With its checksum, which a stream cannot have.
+    // A stream cannot have a checksum.
     if (!isPiped) await isFlawless("flac", ["-t", "-s", "-w", from]);
     const flac = ["-d", "-s", "-c", "--force-raw-format", "--endian=little", "--sign=signed"];
     decoded.push(await samplesBy("flac", [...flac, isPiped ? "-" : from], input));
@@ -117,12 +117,12 @@ async function decodedBy(format: SpeechFormat, from: string | Buffer): Promise<S
   return decoded;
 }
 
-/** Runs a program that prints samples of 16 bits. */
+/** Runs a program that prints PCM16. */
 async function samplesBy(program: string, args: readonly string[], input?: Buffer): Promise<Sound> {
   return decode("pcm", await printedBy(program, args, input));
 }
 
-/** Runs a program that checks a file, and throws what it finds. */
+/** Runs a program that checks a file. Throws its warnings. */
 async function isFlawless(program: string, args: readonly string[]): Promise<void> {
   const printed = `${await printedBy(program, args)}`;
   const warning = /^.*\b(?:warning|invalid|corrupt|missing|error)\b.*$/im.exec(printed)?.[0];

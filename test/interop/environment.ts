@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { lastLines, run } from "./child.ts";
 
-/** As BSD's sysexits have it: what is needed cannot be had here. */
+/** EX_UNAVAILABLE of BSD's sysexits. */
 export const UNAVAILABLE = 69;
 
-/** What packages need beside those that are pinned is what there was on this day. */
+/** The date up to which unpinned dependencies are resolved. */
 const AS_OF = "2026-11-22";
-/** For packages that are made for a newer Node than runs here. */
+/** For packages that need a newer Node. */
 const NEWER_NODE = "node@24";
 const INSTALL_LIMIT_S = 300;
 
@@ -18,21 +18,21 @@ export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
-/** Where packages are installed. */
+/** The folder in which packages are installed. */
 export interface Place {
   readonly folder: string;
-  /** Removes it, unless it is to be kept. */
+  /** Removes the folder unless it is kept. */
   close(): Promise<void>;
 }
 
-/** Something with packages of its own, that scripts can be run by from its folder. */
+/** A folder with installed packages, from which scripts run. */
 export interface Environment {
   readonly folder: string;
-  /** A program and its first arguments, before a script's name. */
+  /** The interpreter and its arguments before the script. */
   readonly command: readonly [string, ...string[]];
 }
 
-/** A temporary folder, or one that is kept so that nothing is installed twice. */
+/** Opens a temporary folder, or one that is kept for the next run. */
 export async function openPlace(kept?: string): Promise<Place> {
   if (kept === undefined) {
     const folder = await mkdtemp(join(tmpdir(), "antiphon-interop-"));
@@ -43,7 +43,7 @@ export async function openPlace(kept?: string): Promise<Place> {
   return { folder, close: async () => {} };
 }
 
-/** A Python of its own with the packages of a `requirements.txt`. Throws {@link UnavailableError} without them. */
+/** Creates a Python environment from a `requirements.txt`. Throws {@link UnavailableError} if that fails. */
 export async function pythonEnvironment(
   place: Place,
   name: string,
@@ -54,14 +54,14 @@ export async function pythonEnvironment(
   const python = join(bin, "python");
   await once(folder, requirements, "requirements.txt", async () => {
     await install("python3", ["-m", "venv", "python"], folder);
-    // Bytecode is made of what is imported alone, when it is.
+    // Bytecode is compiled on import.
     const options = ["--quiet", "--disable-pip-version-check", "--no-compile"];
     await install(python, ["-m", "pip", "install", ...options, "-r", "requirements.txt"], folder);
   });
   return { folder, command: [python] };
 }
 
-/** A folder with the packages of a `package.json`, and the Node that it asks for. Throws {@link UnavailableError} without. */
+/** Installs a `package.json` and the Node that it requires. Throws {@link UnavailableError} if that fails. */
 export async function nodeEnvironment(place: Place, name: string, packages: string): Promise<Environment> {
   const folder = join(place.folder, name);
   await once(folder, packages, "package.json", async () => {
@@ -75,7 +75,7 @@ export async function nodeEnvironment(place: Place, name: string, packages: stri
   return { folder, command: [newer.trim()] };
 }
 
-/** Fills a folder as what is pinned says, unless that was done before. */
+/** Fills a folder unless it has these pins already. */
 async function once(folder: string, pins: string, name: string, fill: () => Promise<void>): Promise<void> {
   const done = join(folder, "installed");
   const wanted = await readFile(pins, "utf8");
@@ -87,7 +87,7 @@ async function once(folder: string, pins: string, name: string, fill: () => Prom
   await writeFile(done, wanted);
 }
 
-/** Resolves to what was printed. */
+/** Returns what was printed. */
 async function install(command: string, args: readonly string[], cwd: string): Promise<string> {
   const { code, stdout, stderr } = await run(command, args, { cwd, limitS: INSTALL_LIMIT_S }).catch(
     (error: Error) => {

@@ -29,8 +29,8 @@ const cut = ({ samples, rateHz }: Sound, count: number): Sound => ({
 });
 const silence = (length: number): Sound => ({ samples: new Float32Array(length), rateHz: RATE_HZ });
 
-describe("speech that was sent and decoded", () => {
-  test("is taken for what was spoken where it is, with an MP3's lead-in or without", () => {
+describe("decoded speech", () => {
+  test("matches itself, with or without an MP3's lead-in", () => {
     assert.deepEqual(compareSpeech(voice(), voice(), FIDELITY.wav).lag, 0);
     for (const lead of [0, 529, 1_105]) {
       const { lag, more, seconds } = compareSpeech(within(voice(), lead, 400), voice(), FIDELITY.mp3);
@@ -38,7 +38,7 @@ describe("speech that was sent and decoded", () => {
     }
   });
 
-  test("is not where it is another sound, silence, too quiet or at another pace or rate", () => {
+  test("fails if it is another sound, silent, quieter, or at another pace or rate", () => {
     for (const format of ["mp3", "opus", "pcm"] as const) {
       const refused = (heard: Sound, message: RegExp) =>
         assert.throws(() => compareSpeech(heard, voice(), FIDELITY[format]), message, format);
@@ -51,7 +51,7 @@ describe("speech that was sent and decoded", () => {
     }
   });
 
-  test("is not where its end is cut off, or something is missing in it or added", () => {
+  test("fails if samples are missing or added", () => {
     assert.throws(() => compareSpeech(cut(voice(), 1), voice(), FIDELITY.flac), /: -1 samples more/);
     assert.throws(() => compareSpeech(within(voice(), 0, 1), voice(), FIDELITY.opus), /: 1 samples more/);
     assert.throws(
@@ -64,13 +64,13 @@ describe("speech that was sent and decoded", () => {
     assert.throws(() => compareSpeech(padded, voice(), FIDELITY.mp3), /a correlation of/);
   });
 
-  test("may lack its end where that is what a client does, and no more of it", () => {
+  test("may lack its end as far as a client's allowance", () => {
     const lacking = { ...FIDELITY.pcm, more: [-2_400, 0] as const };
     assert.equal(compareSpeech(cut(voice(), 2_000), voice(), lacking).more, -2_000);
     assert.throws(() => compareSpeech(cut(voice(), 2_401), voice(), lacking), /-2401 samples/);
   });
 
-  test("is silent where silence was spoken", () => {
+  test("must be silent for silence", () => {
     assert.equal(compareSpeech(silence(4_800), silence(4_800), FIDELITY.pcm).seconds, 0.2);
     assert.throws(
       () => compareSpeech(voice({ length: 4_800 }), silence(4_800), FIDELITY.pcm),

@@ -7,20 +7,20 @@ export interface Sound {
   readonly rateHz: number;
 }
 
-/** What is left of speech after a format, against what was spoken. */
+/** The allowed differences of decoded speech. */
 export interface Fidelity {
-  /** How much later it may begin, in samples: the least and the most. */
+  /** Minimum and maximum delay in samples. */
   readonly lead: readonly [number, number];
-  /** How many samples more there may be: the least and the most. */
+  /** Minimum and maximum number of additional samples. */
   readonly more: readonly [number, number];
-  /** The least. */
+  /** Minimum. */
   readonly correlation: number;
 }
 
 const EXACT: Fidelity = { lead: [0, 0], more: [0, 0], correlation: 0.99999 };
 const TELEPHONE: Fidelity = { ...EXACT, correlation: 0.999 };
 
-/** For decoders that leave an MP3's lead-in where it is, and for those that do not. */
+/** Some decoders keep an MP3's lead-in. */
 export const FIDELITY: Record<SpeechFormat, Fidelity> = {
   mp3: { lead: [0, 1_200], more: [0, 3_600], correlation: 0.995 },
   opus: { ...EXACT, correlation: 0.99 },
@@ -31,19 +31,18 @@ export const FIDELITY: Record<SpeechFormat, Fidelity> = {
   alaw: TELEPHONE,
 };
 
-/** MP3 is half a dB quieter: LAME takes that off, so that nothing clips. */
+/** LAME lowers the level by half a dB to avoid clipping. */
 const MAX_GAIN_DB = 0.6;
-/** What no codec makes louder is silence. */
+/** The level below which samples count as silence. */
 const SILENCE = 1e-3;
 
-/** How what was heard compares with what was spoken, at the same rate. */
 export interface Compared extends Likeness {
   readonly seconds: number;
-  /** Samples that there are more than were spoken. */
+  /** Number of additional samples. */
   readonly more: number;
 }
 
-/** Compares, and throws what is wrong. What was spoken may be silence; what is heard may then be nothing else. */
+/** Compares decoded speech with the original at the same rate. Throws faults. */
 export function compareSpeech(heard: Sound, spoken: Sound, promised: Fidelity): Compared {
   if (heard.rateHz !== spoken.rateHz) throw new Error(`${heard.rateHz} Hz in place of ${spoken.rateHz}`);
   const seconds = heard.samples.length / heard.rateHz;

@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { UnavailableError } from "./environment.ts";
 
-/** Tries one thing: `check` resolves to how it was, if there is more to say, and throws what is wrong, or {@link UnavailableError} to be skipped. */
+/** Runs a check, which returns details, throws faults, or throws {@link UnavailableError} to be skipped. */
 export type Tell = (what: string, check: () => Promise<string>) => Promise<void>;
 
-/** Counts what was tried, and prints it a part at a time. */
+/** Counts checks and prints them by part. */
 export class Ledger {
   passed = 0;
   failed = 0;

@@ -1,17 +1,17 @@
-/** How like a sound is to the one that it should be. */
+/** The similarity of a sound to the wanted one. */
 export interface Likeness {
-  /** Samples by which it comes later. */
+  /** Delay in samples. */
   readonly lag: number;
-  /** From -1 to 1, over all of what it should be; 1 is the same but for its level. */
+  /** From -1 to 1 over the whole sound; 1 differs only in level. */
   readonly correlation: number;
-  /** Its level against what it should be, in dB. */
+  /** Level difference in dB. */
   readonly gainDb: number;
 }
 
-/** Samples of the loudest part, by which two sounds are laid over each other. */
+/** Samples of the loudest part, by which the sounds are aligned. */
 const PROBE = 4_800;
 
-/** Compares two sounds of one rate. @param lags the least and the most that the first may come later, in samples */
+/** Compares two sounds of one rate. @param lags minimum and maximum delay of the first, in samples */
 export function likeness(
   got: Float32Array,
   wanted: Float32Array,
@@ -30,7 +30,7 @@ export function likeness(
   return { lag, correlation: correlationOf(moved, wanted), gainDb: 20 * Math.log10(levels) };
 }
 
-/** What is missing at the end of the first is silence there; silence is like nothing. */
+/** Pads the first with silence. Silence correlates with nothing. */
 function correlationOf(got: Float32Array, wanted: Float32Array): number {
   let product = 0;
   for (let at = 0; at < wanted.length; at++) product += wanted[at]! * (got[at] ?? 0);

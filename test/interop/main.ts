@@ -1,6 +1,5 @@
-// Tries the server with programs of others, as they are published: `npm run interop [NAME ...] [-- --keep FOLDER]`.
-// Each is installed into a folder of its own, which is removed again unless one is named to keep. What cannot be installed
-// is skipped. Exit code 69: all was skipped.
+// Tests the server with published third-party clients: `npm run interop [NAME ...] [-- --keep FOLDER]`. Each client is
+// installed into a temporary folder, or into FOLDER. Clients that cannot be installed are skipped; exit code 69: all were.
 
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,11 +17,11 @@ import { Ledger, type Tell } from "./ledger.ts";
 import { checkReport, RECORDED, reportsIn, TRANSCRIPT } from "./reports.ts";
 import { type SteadyServer, startSteadyServer } from "./steady-server.ts";
 
-/** What scripts report by, and the user of a conversation. */
+/** Modules that the scripts import. */
 const HELPERS = ["report.py", "report.mjs", "user.py", "user.mjs"];
 const TURN = "turn.wav";
 const CLIENT_LIMIT_S = 120;
-/** Installed at once. */
+/** Concurrent installations. */
 const INSTALLERS = 2;
 
 const { values, positionals } = parseArgs({ options: { keep: { type: "string" } }, allowPositionals: true });
@@ -64,7 +63,7 @@ interface Prepared {
   readonly seconds: number;
 }
 
-/** Installs some at a time, in their order, each once. */
+/** Installs each environment once, in order and some at a time. */
 function prepareAll(clients: readonly Client[], within: Place): Promise<Prepared>[] {
   const prepared = new Map<string, Promise<Prepared>>();
   for (const client of clients) {
@@ -124,7 +123,7 @@ async function tryClient(
   );
 }
 
-/** Nothing of the caller's own settings but where packages are; a home of its own. */
+/** Passes on only the settings of package registries, with a separate home. */
 function environmentOf({ url, wyomingUrl, key }: SteadyServer, home: string, recording: string) {
   const { PATH, NODE_EXTRA_CA_CERTS, npm_config_registry } = process.env;
   return {

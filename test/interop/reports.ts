@@ -9,40 +9,38 @@ import type { ConversationReport } from "./conversation.ts";
 import { compareSpeech, FIDELITY, type Fidelity, type Sound } from "./fidelity.ts";
 import type { SteadyServer } from "./steady-server.ts";
 
-/** What clients send to be transcribed, spoken by voice `0`. */
+/** The text of the recording that clients send, spoken by voice `0`. */
 export const RECORDED = "The kettle is on. Is there any milk?";
-/** What the server's recogniser hears in everything. */
+/** The scripted recogniser's transcript of any audio. */
 export const TRANSCRIPT = SEGMENTS.map(({ text }) => text).join(" ");
 
-/** What a client's script prints of each thing that it tried: a line of JSON. */
+/** A line of JSON that a client's script prints for each check. */
 export type Report =
   | SpeechReport
   | TranscriptReport
   | ConversationReport
   | { readonly what: string; readonly kind: "passed" };
 
-/** Speech that came. */
 interface SpeechReport {
   readonly what: string;
   readonly kind: "speech";
   readonly text: string;
   readonly voice: string;
-  /** What was sent. */
   readonly format: SpeechFormat;
-  /** In the client's folder: samples of 16 bits where the client decoded them, and else what was sent. */
+  /** In the client's folder: PCM16 if the client decoded it, otherwise the bytes received. */
   readonly file: string;
   readonly is_decoded: boolean;
-  /** In Hz, as the client says. */
+  /** In Hz, as reported by the client. */
   readonly rate: number;
-  /** Seconds until the client had the first of it; null where it takes all at once. */
+  /** Seconds to the first audio; null if the client does not stream. */
   readonly first_s: number | null;
-  /** Samples that the client itself loses at the beginning, and may lose or add at the end. */
+  /** Samples that the client drops at the beginning, and may drop or add at the end. */
   readonly lost_head: number;
   readonly may_lack: number;
   readonly may_add: number;
 }
 
-/** A transcript that came of {@link RECORDED}, or of something else. */
+/** A transcript of {@link RECORDED} or of other audio. */
 interface TranscriptReport {
   readonly what: string;
   readonly kind: "transcript";
@@ -50,7 +48,6 @@ interface TranscriptReport {
   readonly is_recorded: boolean;
 }
 
-/** The reports among what a script printed. */
 export function reportsIn(stdout: string): Report[] {
   return stdout
     .split("\n")
@@ -58,11 +55,7 @@ export function reportsIn(stdout: string): Report[] {
     .map((line) => JSON.parse(line));
 }
 
-/**
- * Checks what a client says that it had. Throws what is wrong, and says else how it was.
- *
- * @param clips what the recogniser was given meanwhile: a transcript is of the first of them, which is taken out
- */
+/** Checks a report and returns details. Throws faults. @param clips the recogniser's audio; a transcript removes the first */
 export async function checkReport(
   report: Report,
   folder: string,
@@ -90,7 +83,7 @@ async function checkSpeech(report: SpeechReport, folder: string, server: SteadyS
   return `${seconds.toFixed(2)} s${first}, correlation ${correlation.toFixed(4)}${extra}${lost}`;
 }
 
-/** A file decoded by others' decoders, but for FLAC: that one for browsers loses a short last frame. */
+/** Decodes a file with third-party decoders, except FLAC, whose browser decoder drops a short last frame. */
 export async function soundOf(format: SpeechFormat, bytes: Uint8Array): Promise<Sound> {
   if (format !== "flac") return decode(format, bytes);
   const { samples, sampleRateHz } = await decoded(bytes, 600);

@@ -10,21 +10,18 @@ import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
 import { ChatServer } from "../writers/chat/chat-server.ts";
 import { answerTurn } from "./conversation.ts";
 
-/** A whole server, with the embedded voice in its threads and Wyoming's port, that says the same words the same way. */
+/** A complete server with the embedded voice that speaks a text the same way each time. */
 export interface SteadyServer extends TestServer {
-  /** Hears the same words in whatever it is sent, and keeps what that was. */
   readonly recogniser: ScriptedRecogniser;
   /** Writes the replies of conversations. */
   readonly chat: ChatServer;
-  /** What a request for bare samples brings: 24 kHz, or 8 kHz by the telephony route. */
+  /** Returns the samples of a text: 24 kHz, or 8 kHz by the telephony route. */
   spoken(text: string, voice: string, rateHz: number): Promise<Float32Array>;
 }
 
-/** Nothing of it varies but what `/v1/audio/speech` leaves to chance: here its delivery is that of temperature 0. */
+/** Starts the server with temperature 0 for every request. */
 export async function startSteadyServer(): Promise<SteadyServer> {
-  const pool = await openEmbeddedVoice({
-    threads: Math.min(4, availableParallelism()),
-  });
+  const pool = await openEmbeddedVoice({ threads: Math.min(4, availableParallelism()) });
   const recogniser = new ScriptedRecogniser();
   const chat = await ChatServer.open(answerTurn);
   const server = await startTestServer({

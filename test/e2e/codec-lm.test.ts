@@ -6,12 +6,12 @@ import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import type { Recogniser } from "../../src/core/recogniser.ts";
-import { type CodecLmServer, startCodecLmServer } from "../api/http/configured-server.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { CSM, QWEN3_TTS } from "../engines/codec-lm/goldens.ts";
 import { voiceClip } from "../engines/codec-lm/speech/voice-clip.ts";
 import { until, within } from "../waiting.ts";
 import { type Client, clientOf, okay } from "./client.ts";
+import { type CodecLmServer, startCodecLmServer } from "./codec-lm-server.ts";
 import { temporaryFolder } from "./folders.ts";
 import { startServerProcess, WITHOUT_MODELS } from "./server-process.ts";
 

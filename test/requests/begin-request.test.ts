@@ -7,12 +7,12 @@ import { ClientGoneError } from "../../src/requests/request-context.ts";
 
 const KEY: Key = { keyId: "key_1", label: "", rpm: 60, burst: 2 };
 
-/** An entrance of whose key so many tokens are left, and what it told. */
-function entranceWith(tokens: number) {
+/** Dependencies whose key has so many tokens left, and what they logged. */
+function dependenciesWith(tokens: number) {
   const ends: RequestEnd[] = [];
   const lines: object[] = [];
   const log = (line: object): void => void lines.push(line);
-  const entrance = {
+  const deps = {
     tenancy: {
       take: async () => ({
         allowed: tokens-- > 0,
@@ -29,7 +29,7 @@ function entranceWith(tokens: number) {
   } as unknown as Parameters<typeof beginRequest>[0];
   const connection = new AbortController();
   const begin = () =>
-    beginRequest(entrance, {
+    beginRequest(deps, {
       route: "session:response",
       findKey: async () => KEY,
       speaks: true,
@@ -40,7 +40,7 @@ function entranceWith(tokens: number) {
 }
 
 test("each request of a long connection takes a token and ends once", async () => {
-  const { ends, lines, begin } = entranceWith(2);
+  const { ends, lines, begin } = dependenciesWith(2);
   const held = { released: 0, release: () => void held.released++ };
   for (let i = 0; i < 2; i++) {
     const request = await begin();
@@ -66,7 +66,7 @@ test("each request of a long connection takes a token and ends once", async () =
 });
 
 test("a request ends as left when its client leaves, and as failed with a reply otherwise", async () => {
-  const { ends, begin } = entranceWith(2);
+  const { ends, begin } = dependenciesWith(2);
   assert.equal((await begin()).end(new ClientGoneError("it closed the connection")), null);
   assert.equal((await begin()).end(new Error("secret"))?.status, 500);
   assert.deepEqual(

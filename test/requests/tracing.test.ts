@@ -20,7 +20,7 @@ traceHere();
 
 /** Words and keys that no span may contain. */
 const SAID = "Zanzibarbados sings in the evening.";
-const HEARD = "Quixotaniella asks about the harbour.";
+const TRANSCRIBED = "Quixotaniella asks about the harbour.";
 const INSTRUCTIONS = "Speak like Wolframine the pirate.";
 const WRITTEN = "Vermilioness would answer that.";
 const WRITER_KEY = "sk-writer-key-0123456789";
@@ -58,7 +58,7 @@ after(async () => {
 beforeEach(() => {
   beforeFrame = () => {};
   chat.exchanges.length = 0;
-  ears.answers(json({ text: HEARD }));
+  ears.answers(json({ text: TRANSCRIBED }));
 });
 
 /** Turns whose audio differs each time, so that no transcript is cached. */
@@ -265,11 +265,15 @@ describe("A span", () => {
     const writing = await spansOf(written);
     assert.deepEqual(failuresOf(writing), { "POST /v1/converse": "inference_error", writer: "WriterError" });
     ears.answers(refusal(500));
-    const heard = aTrace();
-    const reply = await transcribe(server, {}, { headers: { "X-API-Key": server.key, ...heard.headers } });
+    const transcribed = aTrace();
+    const reply = await transcribe(
+      server,
+      {},
+      { headers: { "X-API-Key": server.key, ...transcribed.headers } },
+    );
     assert.equal(reply.status, 502);
     const failures = { "POST /v1/audio/transcriptions": "inference_error", hear: "RecogniserError" };
-    assert.deepEqual(failuresOf(await spansOf(heard)), failures);
+    assert.deepEqual(failuresOf(await spansOf(transcribed)), failures);
   });
 
   test("has the type of a refusal without being an error", async () => {
@@ -340,7 +344,7 @@ test("no span has a text, a key, audio or a client's own words", async () => {
     status,
   ]);
   const text = JSON.stringify(all);
-  const words = [SAID, HEARD, WRITTEN, INSTRUCTIONS].flatMap((each) => each.split(" ").slice(0, 1));
+  const words = [SAID, TRANSCRIBED, WRITTEN, INSTRUCTIONS].flatMap((each) => each.split(" ").slice(0, 1));
   for (const secret of [...words, server.key, WRITER_KEY, RECOGNISER_KEY, audio])
     assert.ok(!text.includes(secret), secret);
   assert.deepEqual(

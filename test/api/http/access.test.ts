@@ -18,14 +18,6 @@ describe("Access", () => {
   });
   after(() => server.stop());
 
-  const KEYED = [
-    "POST /v1/tts",
-    "POST /v1/converse",
-    "POST /v1/converse/stream",
-    "GET /v1/models",
-    "GET /v1/info",
-  ];
-
   const RATE_HEADERS = ["limit", "remaining", "reset"].map((name) => `x-ratelimit-${name}`);
 
   function assertCommonHeaders(response: Reply): void {
@@ -47,17 +39,6 @@ describe("Access", () => {
   const statusWith = async (headers: Record<string, string>) =>
     (await send("GET", "/v1/usage", headers)).status;
 
-  test("requires a key for every endpoint under /v1", async () => {
-    for (const [method = "", path = ""] of KEYED.map((each) => each.split(" ")))
-      for (const headers of [{}, { "X-API-Key": "ant_nonsense" }] as Record<string, string>[])
-        await assertError(await send(method, path, headers), 401, "authentication_error");
-    for (const path of ["/health", "/metrics", "/openapi.json"]) {
-      const response = await send("GET", path);
-      assert.equal(response.status, 200);
-      assertCommonHeaders(response);
-    }
-  });
-
   test("requires a key for exactly the operations that /openapi.json marks", async () => {
     type Operation = { readonly security?: readonly object[] };
     const { security, paths } = openApiDocument() as unknown as {
@@ -69,8 +50,12 @@ describe("Access", () => {
         const schemes = operation.security ?? security;
         // An empty scheme means that a setting decides.
         if (schemes.some((scheme) => Object.keys(scheme).length === 0)) continue;
-        const { status } = await send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
-        assert.equal(status === 401, schemes.length > 0, `${method} ${path}: ${status}`);
+        for (const headers of [{}, { "X-API-Key": "ant_nonsense" }] as Record<string, string>[]) {
+          const reply = await send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"), headers);
+          if (schemes.length > 0) await assertError(reply, 401, "authentication_error");
+          else assert.notEqual(reply.status, 401, `${method} ${path}`);
+          assertCommonHeaders(reply);
+        }
       }
     }
   });

@@ -2,7 +2,7 @@ import { openChatWriter } from "../../../src/writers/chat/chat-writer.ts";
 import { speakableWriter } from "../../../src/writers/speakable/speakable.ts";
 import type { ChatServer } from "../../writers/chat/chat-server.ts";
 
-/** A server's writer whose model is that endpoint, which has time. */
+/** A writer whose model is the chat endpoint, with generous timeouts. */
 export function writerAt({ baseUrl }: ChatServer) {
   const model = openChatWriter({
     baseUrl,

@@ -15,7 +15,7 @@ export const WAV = encodeWav(
 
 export type Parts = Readonly<Record<string, string | Blob | readonly (string | Blob)[] | undefined>>;
 
-/** A form of WAV and model, with what is given in their place; `undefined` leaves out. */
+/** A form with WAV and model, overridden by `parts`; `undefined` omits a field. */
 export function formOf(parts: Parts): FormData {
   const form = new FormData();
   const all: Parts = { file: new Blob([WAV]), model: "whisper-1", ...parts };
@@ -28,7 +28,7 @@ export function formOf(parts: Parts): FormData {
   return form;
 }
 
-/** Posts such a form with the server's key, or with the headers given instead. */
+/** Posts a transcription with the server's key, or with the headers of `init`. */
 export function transcribe(
   on: TestServer,
   parts: Parts = {},
@@ -37,7 +37,7 @@ export function transcribe(
   return fetch(on.url + PATH, { method: "POST", body: formOf(parts), ...init });
 }
 
-/** The same to have it in English. */
+/** Posts a translation. */
 export function translate(on: TestServer, parts: Parts = {}): Promise<Reply> {
   const headers = { "X-API-Key": on.key };
   return fetch(on.url + TRANSLATIONS, { method: "POST", body: formOf(parts), headers });
@@ -45,7 +45,7 @@ export function translate(on: TestServer, parts: Parts = {}): Promise<Reply> {
 
 export const VOICES = "/v1/audio/voices";
 
-/** A WAV of something like speech, three seconds unless said. */
+/** A WAV of synthetic speech, three seconds by default. */
 export function voiceWav(voice: SyntheticVoice = {}): Uint8Array<ArrayBuffer> {
   return wavOf(syntheticVoice(voice), voice.sampleRateHz ?? 24_000);
 }
@@ -56,7 +56,7 @@ export function wavOf(samples: Float32Array, sampleRateHz = 24_000): Uint8Array<
 
 export type VoiceParts = Readonly<Record<string, string | Uint8Array<ArrayBuffer> | undefined>>;
 
-/** Posts a form for a voice called Anna, with what is given in place of its fields; `undefined` leaves out. */
+/** Posts a form for a voice named Anna, overridden by `parts`; `undefined` omits a field. */
 export function addVoice(on: TestServer, parts: VoiceParts = {}, key = on.key): Promise<Reply> {
   const form = new FormData();
   const all: VoiceParts = {

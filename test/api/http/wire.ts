@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { TestServer } from "./start.ts"; /** A response whose JSON may be looked into. */
+import type { TestServer } from "./start.ts"; /** A response with untyped JSON. */
 export type Reply = Omit<Response, "json"> & {
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
   json(): Promise<any>;
 };
 
-/** One event of a stream, parsed. */
+/** A parsed server-sent event. */
 export interface SentEvent {
   readonly event: string;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
@@ -17,7 +17,7 @@ export async function readEvents(response: Reply): Promise<SentEvent[]> {
   return parseEvents(await response.text());
 }
 
-/** All events of a stream; comments are left out. */
+/** Parses the events of a stream without its comments. */
 export function parseEvents(text: string): SentEvent[] {
   return text
     .split("\n\n")
@@ -25,7 +25,7 @@ export function parseEvents(text: string): SentEvent[] {
     .map(eventOf);
 }
 
-/** One event, from its lines. */
+/** Parses an event's lines. */
 export function eventOf(block: string): SentEvent {
   const [event = "", data = ""] = block.split("\n");
   return { event: event.replace("event: ", ""), data: JSON.parse(data.replace("data: ", "")) };
@@ -43,7 +43,7 @@ export function pcmOfEvents(events: readonly SentEvent[]): Buffer {
   );
 }
 
-/** The data of all events of a stream that was read to its end. */
+/** Reads a stream to its end and returns the data of its events. */
 export async function dataOf(reply: Reply) {
   return (await reply.text())
     .split("\n\n")
@@ -51,7 +51,7 @@ export async function dataOf(reply: Reply) {
     .map((block) => JSON.parse(block.slice(6)));
 }
 
-/** Posts a body that is refused as the client's own fault, with a message that says so. */
+/** Posts a body and checks its refusal as the client's fault. */
 export async function assertRefused(
   server: TestServer,
   path: string,

@@ -225,8 +225,10 @@ describe("POST /v1/audio/speech", () => {
         const asked = { model: "tts-1", input: "🎉", response_format: format, stream_format };
         const file = await bytesOf(await own.post(PATH, asked));
         // The browser decoder drops a last frame of a single value.
-        const { samples, ...heard } = await (format === "flac" ? decoded(file, 10) : decode(format, file));
-        const rateHz = "rateHz" in heard ? heard.rateHz : heard.sampleRateHz;
+        const { samples, ...decodedAs } = await (format === "flac"
+          ? decoded(file, 10)
+          : decode(format, file));
+        const rateHz = "rateHz" in decodedAs ? decodedAs.rateHz : decodedAs.sampleRateHz;
         const durationS = samples.length / rateHz;
         assert.ok(
           durationS >= 0.2 && durationS < (format === "mp3" ? 0.36 : 0.201),

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
 import pino from "pino";
 import type { VoiceSample } from "../../../../src/core/script.ts";
+import { modelsFromSettings } from "../../../../src/models/models-from-settings.ts";
+import { remoteCheckpoints } from "../../../../src/server/voices/remote-checkpoints.ts";
+import { loadSettings } from "../../../../src/settings/load.ts";
 import {
   type Answer,
   bytes,
@@ -15,7 +18,6 @@ import {
 } from "../../../engines/remote/speech-server.ts";
 import { until, within } from "../../../waiting.ts";
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
-import { startRemoteServer } from "../configured-server.ts";
 import { VOICES } from "../forms.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "../start.ts";
 import { pcmOf, pcmOfEvents, readEvents } from "../wire.ts";
@@ -32,6 +34,30 @@ after(async () => {
   await upstream.close();
 });
 
+/** The remote models and checkpoints of the settings, and the environment with their keys. */
+interface RemoteSettings {
+  readonly models: Readonly<Record<string, { readonly checkpoint: string }>>;
+  readonly checkpoints: Readonly<Record<string, { readonly remote: object }>>;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Starts a server with remote models, composed as by `antiphon serve`. */
+async function startRemote({ models, checkpoints, env }: RemoteSettings, options: TestServerOptions) {
+  const settings = loadSettings({
+    env: { ANTIPHON_MODELS: JSON.stringify(models), ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints) },
+  });
+  const remotes = remoteCheckpoints(settings, { env });
+  const slotsOf = (slots: number) => ({ slots, keepsSlots: false });
+  server = await startTestServer({
+    ...options,
+    models: modelsFromSettings(settings),
+    checkpoints: remotes,
+    remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
+    checkpointSlots: new Map(remotes.map(({ name, maxConcurrent }) => [name, slotsOf(maxConcurrent)])),
+  });
+  return server;
+}
+
 const KEY = "the-key-of-the-endpoint";
 
 /** Another Antiphon speaks the default model, and `api` behind OpenAI's API; `upstream` speaks `fake`. */
@@ -39,7 +65,7 @@ async function serve(options: TestServerOptions = {}, fake: object = {}): Promis
   const voices = { "0": "0", "1": "1" };
   const urls = [`${antiphon.url}/v1`];
   const openai = { kind: "openai", voices, model: "tts-1", keyEnv: "ELSEWHERE_KEY" };
-  server = await startRemoteServer(
+  return startRemote(
     {
       models: {
         "svc-beta-v0.3": { checkpoint: "farm" },
@@ -55,7 +81,6 @@ async function serve(options: TestServerOptions = {}, fake: object = {}): Promis
     },
     options,
   );
-  return server;
 }
 
 const TEXT = "The tide came in.";
@@ -239,7 +264,7 @@ describe("The voices of a remote model", () => {
   ): Promise<TestServer> {
     upstream.answers((asked) => (asked.request.method === "GET" ? list : answer)(asked));
     const voices = { "0": "af_heart", "1": "am_michael", bella: "af_bella" };
-    server = await startRemoteServer(
+    return startRemote(
       {
         models: { api: { checkpoint: "api" }, farm: { checkpoint: "farm" } },
         checkpoints: {
@@ -250,7 +275,6 @@ describe("The voices of a remote model", () => {
       },
       options,
     );
-    return server;
   }
 
   async function listed({ get }: TestServer, model: string): Promise<string[]> {

@@ -89,7 +89,7 @@ describe("A call without a key", () => {
     for (const each of [...eight, ...more, ninth]) each.socket.destroy();
   });
 
-  test("is told about its parameter, and what a call cannot be", async (t) => {
+  test("is closed with the reason for a missing or unsuitable key", async (t) => {
     const own = await start(t);
     const refused = async (parameters: Record<string, string>) => {
       const call = await TwilioCall.open(own.url);

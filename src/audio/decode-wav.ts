@@ -67,8 +67,8 @@ export interface WavHead {
   /** Byte offset of the first sample. */
   readonly dataStart: number;
   /**
-   * Declared bytes of samples. `null` where a writer that could not seek back left 0, 0xFFFFFFFF or a size near 2 or 4 GiB:
-   * the samples run to the end.
+   * Declared bytes of samples. `null` where a writer that could not seek back left 0 or a size over any real one: the
+   * samples run to the end.
    */
   readonly dataBytes: number | null;
 }
@@ -85,7 +85,8 @@ const CONTAINER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
 /** Longest head that a stream may have: a longer one holds pictures. */
 const MAX_STREAMED_HEAD_BYTES = 1 << 16;
-const MIN_UNKNOWN_SIZE = 0x7f00_0000;
+/** Forty times the largest recording. Writers leave 0xFFFFFFFF, sizes near 2 GiB or 2,000,000,000. */
+const MIN_UNKNOWN_SIZE = 1 << 30;
 
 /** Returns `null` only for an incomplete head of a stream (`isWhole` is false). */
 function scanHead(
@@ -109,7 +110,9 @@ function scanHead(
     const body = at + CHUNK_HEADER_BYTES;
     if (id === "data") {
       if (format === null) throw new AudioFormatError('its "data" chunk comes before any "fmt " chunk');
-      return { format, dataStart: body, dataBytes: size > 0 && size < MIN_UNKNOWN_SIZE ? size : null };
+      const isThere = isWhole && size <= bytes.length - body;
+      const isKnown = size > 0 && (size < MIN_UNKNOWN_SIZE || isThere);
+      return { format, dataStart: body, dataBytes: isKnown ? size : null };
     }
     if (!isWhole && body + size > MAX_STREAMED_HEAD_BYTES)
       throw new AudioFormatError("it has no samples in its first 64 KiB");

@@ -24,6 +24,8 @@ export function recordingKind(file: Uint8Array): FoundKind | null {
   if (starts("ftyp", start + 4)) return { refused: "MP4 or M4A" };
   if (starts("FORM")) return { refused: "AIFF" };
   if (starts("caff")) return { refused: "CAF" };
+  if (starts(".snd")) return { refused: "AU" };
+  if (starts("riff")) return { refused: "W64" };
   if (starts("#!AMR")) return { refused: "AMR" };
   if (starts("0&\u00b2u")) return { refused: "WMA" };
   return mpegKind(bytes, start);
@@ -83,20 +85,30 @@ function latin1(bytes: Uint8Array, at: number, count: number): string {
 /** Most bytes before the first frame: padding, or the rest of a cut frame. */
 const MAX_BYTES_BEFORE = 64 * 1024;
 
-/**
- * Finds MPEG audio: a frame begins with eleven ones and is followed by another of the same rate. AAC begins likewise,
- * with layer 0.
- */
+/** Frames in a row that make MPEG audio: at the beginning, and later, where samples look like a few by chance. */
+const [FRAMES_FIRST, FRAMES_AFTER] = [2, 8];
+
+/** Finds MPEG audio: frames of one rate in a row, each beginning with eleven ones. AAC begins likewise, with layer 0. */
 function mpegKind(bytes: Uint8Array, start: number): FoundKind | null {
   if (bytes[start] === 0xff && (bytes[start + 1]! & 0xf6) === 0xf0) return { refused: "AAC" };
   for (let at = start; at + 4 <= bytes.length && at < start + MAX_BYTES_BEFORE; at += 1) {
-    const head = bytes[at] === 0xff ? readFrameHead(bytes, at) : null;
-    if (head === null) continue;
-    const next = head.bytes === null ? null : at + head.bytes;
-    const isLast = next === null || next + 4 > bytes.length;
-    // A single frame counts only at the beginning.
-    const isFrame = isLast ? at === start : readFrameHead(bytes, next)?.sampleRateHz === head.sampleRateHz;
-    if (isFrame) return { kind: "mp3", start: at, end: bytes.length };
+    if (bytes[at] === 0xff && isMpegAt(bytes, at, at === start)) {
+      return { kind: "mp3", start: at, end: bytes.length };
+    }
   }
   return null;
+}
+
+/** Returns whether frames begin here. Only a file that begins with a frame may have fewer. */
+function isMpegAt(bytes: Uint8Array, from: number, isFirst: boolean): boolean {
+  const rateHz = readFrameHead(bytes, from)?.sampleRateHz;
+  let at = from;
+  for (let frames = 0; frames < (isFirst ? FRAMES_FIRST : FRAMES_AFTER); frames += 1) {
+    if (at + 4 > bytes.length) return isFirst;
+    const head = readFrameHead(bytes, at);
+    if (head === null || head.sampleRateHz !== rateHz) return false;
+    if (head.bytes === null) return isFirst && frames === 0;
+    at += head.bytes;
+  }
+  return true;
 }

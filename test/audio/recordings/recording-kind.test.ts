@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { recordingKind } from "../../../src/audio/recordings/recording-kind.ts";
+import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
+import { randomOf } from "../../fuzz/fuzzer.ts";
 import { decoded } from "./decoded.ts";
 import { goldenRecording } from "./golden-recordings.ts";
 
@@ -44,6 +46,21 @@ test("FLAC is read without a trailing tag, even of unknown length", async () => 
   streamed.fill(0, 22, 26);
   const { samples } = await decoded(flac, 10);
   assert.deepEqual((await decoded(Buffer.concat([streamed, id3v1]), 10)).samples, samples);
+});
+
+test("samples are not taken for MP3, and AU and W64 are refused by name", () => {
+  const random = randomOf(7);
+  const samples = Buffer.alloc(200_000);
+  // Quiet samples have many bytes of eleven ones.
+  for (let at = 0; at < samples.length; at += 2)
+    samples.writeInt16BE(Math.floor(2_000 * (random() - 0.5)), at);
+  assert.equal(recordingKind(Buffer.concat([Buffer.alloc(2), samples])), null);
+  assert.deepEqual(recordingKind(Buffer.concat([Buffer.from(".snd"), samples])), { refused: "AU" });
+  const w64 = Buffer.from("726966662e91cf11a5d628db04c10000", "hex");
+  assert.deepEqual(recordingKind(Buffer.concat([w64, samples])), { refused: "W64" });
+  assert.throws(() => openSound(w64, 10), {
+    message: /it is W64, which cannot be read: send WAV, MP3, FLAC/,
+  });
 });
 
 test("other data with sync bits is not taken for MP3", () => {

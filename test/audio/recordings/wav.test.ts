@@ -35,7 +35,9 @@ describe("G.711 in WAV", () => {
 });
 
 test("WAV with unfinished sizes is read to its end", async () => {
-  for (const dataSize of [0, 0x7fff0000, 0x7ffff000, 0x7fffffff, 0x80000000, 0xffffff00, 0xffffffff]) {
+  for (const dataSize of [
+    0, 2_000_000_000, 0x7fff0000, 0x7ffff000, 0x7fffffff, 0x80000000, 0xffffff00, 0xffffffff,
+  ]) {
     const wav = makeWav({ encoding: "s16", rateHz: 8_000, channels: [[100, 200, 300]], dataSize });
     assert.equal((await openSound(wav, MAX_S).read(9)).length, 3, `${dataSize}`);
   }

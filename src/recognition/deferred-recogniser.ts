@@ -24,7 +24,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
   readonly #opening: RecogniserSource<Found>;
   #finding: Promise<Found> | null = null;
   #recogniser: Promise<Recogniser> | null = null;
-  #isFound = false;
+  #isMissing = false;
   #canTranslate = true;
   #isClosed = false;
 
@@ -47,9 +47,10 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     return this.#canTranslate;
   }
 
-  /** Whether its files were available at the last check. */
-  get isFound(): boolean {
-    return this.#isFound;
+  /** Whether its files are there, or are awaited. Looks again for files that were missing. */
+  async isExpected(): Promise<boolean> {
+    if (this.#isMissing) await this.prepare().catch(() => {});
+    return !this.#isMissing;
   }
 
   /** Checks that it can be opened, and throws why not; free once it succeeded. */
@@ -72,11 +73,11 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
     this.#finding ??= this.#opening.find().then(
       (found) => {
-        this.#isFound = true;
+        this.#isMissing = false;
         return found;
       },
       (error: unknown) => {
-        this.#finding = null;
+        [this.#finding, this.#isMissing] = [null, true];
         throw error;
       },
     );
@@ -87,7 +88,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
     this.#recogniser ??= this.#open().catch((error: unknown) => {
       // The files may be damaged: find them again.
-      [this.#recogniser, this.#finding, this.#isFound] = [null, null, false];
+      [this.#recogniser, this.#finding, this.#isMissing] = [null, null, true];
       throw error;
     });
     return this.#recogniser;

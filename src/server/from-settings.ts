@@ -140,7 +140,7 @@ async function startWith(
       speechThreads: () =>
         local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
       canSpeak: () => voice.canSpeak() || local.some((one) => (one.pool()?.stats().ready ?? 0) > 0),
-      canHear: () => recogniser?.isFound ?? false,
+      canHear: async () => (await recogniser?.isExpected()) ?? false,
       takesAlone,
       wyoming,
       twilioAuthTokens: twilioAuthTokens(settings, env),

@@ -57,8 +57,8 @@ export interface ServerParts {
   readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
   /** List the voices of remote checkpoints, by checkpoint. */
   readonly remoteVoices?: ReadonlyMap<string, () => Promise<readonly ModelVoice[]>>;
-  /** Whether the recogniser's weights are installed; reported to Wyoming clients. Default: true. */
-  readonly canHear?: () => boolean;
+  /** Whether the recogniser's weights are installed or awaited; reported to Wyoming clients. Default: true. */
+  readonly canHear?: () => Promise<boolean>;
   readonly wyoming?: WyomingPlace | null;
   /** Tokens that Twilio signs telephone streams with. Without any, signatures are not checked. */
   readonly twilioAuthTokens?: readonly string[];
@@ -241,7 +241,6 @@ async function openListeners(parts: ServerParts, services: Services, deps: HttpD
     if (!parts.wyoming) return null;
     const { service, transcriptions, requestReader, metrics, customVoices, resolve, eventLoopShare } =
       services;
-    const canHear = () => parts.canHear?.() ?? true;
     const bridge = composeWyoming(parts.wyoming, {
       service,
       transcriptions,
@@ -251,7 +250,8 @@ async function openListeners(parts: ServerParts, services: Services, deps: HttpD
       logger: parts.logger,
       customVoices,
       resolve,
-      recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
+      recogniserName: async () =>
+        ((await parts.canHear?.()) ?? true) ? transcriptions.recogniserName : null,
       eventLoopShare,
       stallTimeoutMs: settings.stallTimeoutMs,
       queueWaitMs: settings.queueWaitMs,

@@ -55,16 +55,19 @@ describe("a deferred recogniser", () => {
     await recogniser.close();
   });
 
-  it("is tried again by the next clip after a failure", async () => {
+  it("is tried again by the next clip after a failure, and expected until its files are missing", async () => {
     const ways = [() => Promise.reject(new RecogniserError("damaged")), async () => new ScriptedRecogniser()];
-    const finds = [() => Promise.reject(new RecogniserError("no weights")), async () => {}, async () => {}];
+    const missing = () => Promise.reject(new RecogniserError("no weights"));
+    const finds = [missing, missing, async () => {}, async () => {}];
     const recogniser = new DeferredRecogniser("whisper-base", {
       find: () => finds.shift()!(),
       open: () => ways.shift()!(),
       memoryBytesPerS: 0,
     });
+    assert.equal(await recogniser.isExpected(), true);
     await assert.rejects(recogniser.prepare(), /no weights/);
-    await recogniser.prepare();
+    assert.equal(await recogniser.isExpected(), false);
+    assert.equal(await recogniser.isExpected(), true);
     await assert.rejects(recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER), /damaged/);
     assert.ok((await recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER)).text.length > 0);
     await recogniser.close();

@@ -39,7 +39,8 @@ export class WyomingConnection {
   readonly #client: SpeechClient;
   #stream: SynthesizeStream | null = null;
   #recording: Recording | null = null;
-  #language: string | null = null;
+  /** Of the last `transcribe`, until it is answered. */
+  #asked: { readonly language: string | null } | null = null;
   /**
    * Whether a request begins, is served or waits for memory. Streams, which are served concurrently, do not count.
    */
@@ -168,11 +169,11 @@ export class WyomingConnection {
       case "synthesize-start":
         return this.#startStream(data);
       case "synthesize-chunk":
-        return this.#stream?.push(requiredText(data));
+        return this.#openStream.push(requiredText(data));
       case "synthesize-stop":
         return await this.#stopStream();
       case "transcribe":
-        this.#language = languageOf(data);
+        this.#asked = { language: languageOf(data) };
         return;
       case "audio-start":
         return await this.#serve(() => this.#startRecording(data));
@@ -256,23 +257,21 @@ export class WyomingConnection {
   }
 
   async #stopStream(): Promise<void> {
-    await this.#stream?.end();
+    await this.#openStream.end();
     this.#stream = null;
+  }
+
+  get #openStream(): SynthesizeStream {
+    if (this.#stream !== null) return this.#stream;
+    throw new ServiceError(400, "no stream is open: send synthesize-start first");
   }
 
   async #startRecording(data: WyomingEvent["data"]): Promise<void> {
     if (this.#recording !== null) {
       throw new ServiceError(400, "a recording is open already: send audio-stop before the next audio-start");
     }
-    if (this.#deps.recogniserName() === null) {
-      throw new ServiceError(
-        502,
-        "recordings cannot be transcribed here: run `antiphon models pull recogniser`",
-        {
-          retryAfterMs: 60_000,
-        },
-      );
-    }
+    const refusal = this.#deps.transcriptions.refusal("transcribe");
+    if (refusal !== null) throw refusal;
     const request = await this.#beginRequest("transcribe");
     try {
       this.#recording = new Recording(data, request, this.#deps);
@@ -282,14 +281,20 @@ export class WyomingConnection {
   }
 
   async #transcribe(): Promise<void> {
-    if (this.#recording === null) return;
     const recording = this.#recording;
-    const language = this.#language;
+    const asked = this.#asked;
+    if (recording === null) {
+      if (asked === null) return;
+      throw new ServiceError(
+        400,
+        "there is no recording: send audio-start and audio-chunk before audio-stop",
+      );
+    }
     await this.#runRequest(recording.request, async () => {
-      await this.#client.send(await recording.transcribe(language));
+      await this.#client.send(await recording.transcribe(asked?.language ?? null));
     });
     this.#recording = null;
-    this.#language = null;
+    this.#asked = null;
   }
 
   async #runRequest(request: RequestContext, work: () => Promise<void>): Promise<void> {

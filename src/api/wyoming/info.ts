@@ -17,7 +17,7 @@ interface BridgeInfo {
  */
 export function createInfoResponder(
   version: string,
-  recogniserName: () => string | null,
+  recogniserName: () => Promise<string | null>,
   listVoices: () => Promise<readonly Voice[]>,
 ): () => Promise<Uint8Array> {
   let cached: { readonly of: string; readonly bytes: Uint8Array } | null = null;
@@ -26,7 +26,7 @@ export function createInfoResponder(
     listing ??= listVoices().finally(() => {
       listing = null;
     });
-    const info: BridgeInfo = { version, recogniserName: recogniserName(), voices: await listing };
+    const info: BridgeInfo = { version, voices: await listing, recogniserName: await recogniserName() };
     const of = JSON.stringify(info);
     if (cached?.of !== of) cached = { of, bytes: encodeEvent(infoEvent(info)) };
     return cached.bytes;
@@ -74,6 +74,7 @@ function recogniserInfo(name: string, common: object): object {
   };
 }
 
-const ATTRIBUTION = { name: "Antiphon", url: "" };
+/** The project has no address of its own, but its licence has. */
+const ATTRIBUTION = { name: "Antiphon", url: "https://www.apache.org/licenses/LICENSE-2.0" };
 
 const OTHER_SERVICES = { handle: [], intent: [], wake: [], mic: [], snd: [] };

@@ -9,8 +9,8 @@ export interface WyomingDeps extends RequestDeps {
   readonly resolve: ResolveModel;
   /** Key that every request is metered by: the protocol has none of its own. */
   readonly apiKey: string;
-  /** Returns the recogniser's name; `null` while recordings cannot be transcribed. */
-  readonly recogniserName: () => string | null;
+  /** Returns the name of the recogniser, which may still load; `null` if there is none, or its weights are missing. */
+  readonly recogniserName: () => Promise<string | null>;
   /** Lists the voices for `describe`: the default model's, and the recorded ones that the key may use. */
   readonly listVoices: () => Promise<readonly Voice[]>;
   readonly version: string;

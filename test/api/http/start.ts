@@ -53,7 +53,7 @@ export interface TestServerOptions {
   readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
-  readonly canHear?: () => boolean;
+  readonly canHear?: () => Promise<boolean>;
   readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
   readonly remoteVoices?: NonNullable<ServerParts["remoteVoices"]>;
   readonly detector?: NeuralDetector;

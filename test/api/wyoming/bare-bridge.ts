@@ -14,12 +14,12 @@ export interface BareBridge extends WyomingBridge {
 
 export interface BareBridgeOptions {
   readonly budget: BudgetOptions;
-  readonly recogniserName?: () => string | null;
+  readonly recogniserName?: () => Promise<string | null>;
 }
 
 export async function bareBridge({
   budget,
-  recogniserName = () => null,
+  recogniserName = async () => null,
 }: BareBridgeOptions): Promise<BareBridge> {
   const told = { outcomes: [] as EventOutcome[], failures: [] as unknown[], slowed: 0 };
   const deps = {

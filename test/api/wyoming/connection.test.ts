@@ -384,7 +384,7 @@ describe("a client over its budget", () => {
 
 it("a refused event is counted, and an internal error is reported with its cause", () => {
   let thrown: Error | null = null;
-  const recogniserName = () => {
+  const recogniserName = async () => {
     if (thrown !== null) throw thrown;
     return null;
   };
@@ -405,7 +405,7 @@ it("a refused event is counted, and an internal error is reported with its cause
 it("describe changes with the recogniser", () => {
   let name: string | null = null;
   const budget = { perS: 1 / 60, burst: 100_000 };
-  return withBridge({ budget, recogniserName: () => name }, async (_bridge, open) => {
+  return withBridge({ budget, recogniserName: async () => name }, async (_bridge, open) => {
     const client = await open();
     for (const expected of [null, "a.en", "a.en", "b", null]) {
       name = expected;
@@ -418,7 +418,7 @@ it("describe changes with the recogniser", () => {
 
 it("logs and counts each request, without words or keys", () => {
   let isBroken = false;
-  const canHear = () => {
+  const canHear = async () => {
     if (isBroken) throw new TypeError("marmalade\n    at breakfast");
     return true;
   };

@@ -29,6 +29,7 @@ beforeEach(async () => {
 afterEach(() => client.close());
 
 interface ListedVoice {
+  readonly attribution: { readonly url: string };
   readonly name: string;
   readonly description: string;
   readonly languages: readonly string[];
@@ -66,6 +67,7 @@ describe("describe", () => {
       voices.map(({ name }) => name),
       Array.from({ length: 13 }, (_, index) => `${index}`),
     );
+    for (const { attribution } of [tts[0], ...voices]) assert.match(attribution.url, /^https:\/\/.+/);
     for (const { languages } of voices) assert.deepEqual(languages, ["en", "en-US", "en-GB"]);
     assert.equal(voices[0]!.description, "Speaker 0, a woman's voice");
     assert.equal(voices[10]!.description, "Speaker 10, a storyteller's voice, a man's");
@@ -249,6 +251,11 @@ describe("a text stream", () => {
     const last = (await client.rest()).at(-1);
     assert.equal(last?.type, "error");
     assert.match(last?.data.text, /a stream is open already: send synthesize-stop/);
+  });
+
+  it("that was not started is an error", async () => {
+    client.send("synthesize-stop");
+    assert.match((await client.rest())[0]?.data.text, /^no stream is open: send synthesize-start/);
   });
 
   it("is metered by all of its characters", async () => {

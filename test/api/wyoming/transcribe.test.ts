@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it, mock } from "node:test";
 import type { WyomingDeps } from "../../../src/api/wyoming/requests.ts";
 import { ByteRate, Recording } from "../../../src/api/wyoming/transcribe.ts";
+import { DeferredRecogniser } from "../../../src/recognition/deferred-recogniser.ts";
 import type { RequestContext } from "../../../src/requests/request-context.ts";
 import fc from "../../properties.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { until } from "../../waiting.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { WyomingClient } from "./client.ts";
-import { endsOf, FORMAT, MIB, type WyomingTest, withWyoming } from "./wyoming-server.ts";
+import { assertServed, endsOf, FORMAT, gate, MIB, type WyomingTest, withWyoming } from "./wyoming-server.ts";
 
 const HALF_SECOND = new Uint8Array(16_000);
 
@@ -18,7 +19,7 @@ let recogniser: ScriptedRecogniser;
 let canHear = true;
 before(async () => {
   recogniser = new ScriptedRecogniser();
-  server = await startTestServer({ recogniser, wyoming: true, canHear: () => canHear });
+  server = await startTestServer({ recogniser, wyoming: true, canHear: async () => canHear });
 });
 after(() => server.stop());
 beforeEach(async () => {
@@ -79,6 +80,14 @@ describe("a recording", () => {
     ["of nine channels", start({ ...FORMAT, channels: 9 }), /channels 1 to 8/],
     ["with a string as its rate", start({ ...FORMAT, rate: "16000" }), /rate may be/],
     ["inside another", [...start(FORMAT), ...start(FORMAT)], /a recording is open already/],
+    [
+      "that was not started",
+      [
+        ["transcribe", {}],
+        ["audio-stop", {}],
+      ],
+      /^there is no recording: send audio-start/,
+    ],
     ["without audio", [...start(FORMAT), ["audio-stop", {}]], /./],
   ] as const) {
     it(`${what} is refused and ends the connection`, async () => {
@@ -106,7 +115,28 @@ describe("a recording", () => {
     await until("its memory to be free", async () => (await server.metric("audio_bytes")) === 0);
   });
 
-  it("is offered by describe only while a recogniser is available", async () => {
+  it("waits for a recogniser that loads, which describe offers", () => {
+    const { opened, open: load } = gate();
+    const loading = new DeferredRecogniser("whisper-base", {
+      find: () => opened,
+      open: async () => new ScriptedRecogniser(),
+      memoryBytesPerS: 0,
+    });
+    const options = { recogniser: loading, canHear: () => loading.isExpected() };
+    return withWyoming(options, async ({ open }) => {
+      const own = await open();
+      own.send("describe");
+      assert.equal((await own.upTo("info")).at(-1)!.data.asr[0].models[0].name, "whisper-base");
+      own.send("transcribe");
+      own.send("audio-chunk", FORMAT, HALF_SECOND);
+      own.send("audio-stop");
+      await assertServed(await open());
+      load();
+      await own.upTo("transcript");
+    });
+  });
+
+  it("is offered by describe unless the recogniser is missing, and sent to it in any case", async () => {
     const offered = async () => {
       client.send("describe");
       return (await client.upTo("info")).at(-1)!.data.asr;
@@ -117,9 +147,8 @@ describe("a recording", () => {
     assert.ok(asr.models[0].languages.includes("en"));
     canHear = false;
     assert.deepEqual(await offered(), []);
-    client.send("audio-start", FORMAT);
-    const { text } = (await client.rest())[0]!.data;
-    assert.match(text, /cannot be transcribed here: run `antiphon models pull recogniser`/);
+    record();
+    await client.upTo("transcript");
   });
 
   it("counts pending bytes in its rate, but not the time it waited for memory", async (context) => {

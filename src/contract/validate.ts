@@ -55,6 +55,12 @@ export function validatorOf<S extends TSchema>(schema: S): ValidateFunction<Stat
     strict: false,
     strictNumbers: true,
   });
+  ajv.addKeyword({
+    keyword: "movedTo",
+    before: "not",
+    validate: () => false,
+    error: { message: ({ schema }) => `is the beta protocol's: send ${schema}` },
+  });
   const made = ajv.compile(schema as AnySchema) as ValidateFunction<Static<S>>;
   validators.set(schema, made);
   return made;

@@ -1,8 +1,7 @@
 /** What to keep of a value. Union variants are merged; validation follows. */
 export interface Shape {
-  /** Members that the schema names, and those that no variant requires. */
+  /** Members that the schema names. */
   readonly members: ReadonlyMap<string, Shape>;
-  readonly optional: ReadonlySet<string>;
   /** Shape of members with arbitrary names; `null`: none are kept. */
   readonly others: Shape | null;
   readonly maxOthers: number;
@@ -28,7 +27,6 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly maxProperties?: number;
@@ -53,17 +51,10 @@ export function shapeOf(schema: object): Shape {
   return shape;
 }
 
-function shapeOfOne({
-  type,
-  properties = {},
-  required = [],
-  additionalProperties,
-  ...schema
-}: Schema): Shape {
+function shapeOfOne({ type, properties = {}, additionalProperties, ...schema }: Schema): Shape {
   const names = Object.keys(properties);
   return {
     members: new Map(names.map((name) => [name, shapeOf(properties[name]!)])),
-    optional: new Set(names.filter((name) => !required.includes(name))),
     others: typeof additionalProperties === "object" ? shapeOf(additionalProperties) : null,
     maxOthers: schema.maxProperties ?? DEFAULT_MAX_COUNT,
     item: schema.items === undefined ? null : shapeOf(schema.items),
@@ -85,11 +76,6 @@ function merged(shapes: readonly Shape[]): Shape {
   const maxOf = (pick: (shape: Shape) => number) => Math.max(...shapes.map(pick));
   return {
     members: new Map([...names].map((name) => [name, merged(present(({ members }) => members.get(name)))])),
-    optional: new Set(
-      [...names].filter((name) =>
-        shapes.every(({ members, optional }) => !members.has(name) || optional.has(name)),
-      ),
-    ),
     others: mergedOrNull(present(({ others }) => others)),
     maxOthers: maxOf(({ maxOthers }) => maxOthers),
     item: mergedOrNull(present(({ item }) => item)),

@@ -4,7 +4,7 @@ import { JsonBoundError } from "../json/json-grammar.ts";
 import { readJson } from "../json/read-json.ts";
 import { nullable, stringEnum } from "../string-enum.ts";
 import { validatorOf } from "../validate.ts";
-import { FunctionName, SessionUpdate } from "./session.ts";
+import { FunctionName, moved, SessionUpdate } from "./session.ts";
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
 const eventId = { event_id: Type.Optional(Type.String({ maxLength: 512 })) };
@@ -61,6 +61,8 @@ export type NewItem = Static<typeof NewItem>;
 
 /** Options of one response that differ from the session's. */
 export const ResponseOptions = Type.Object({
+  modalities: moved("output_modalities"),
+  max_response_output_tokens: moved("max_output_tokens"),
   conversation: Type.Optional(Type.String()),
   input: Type.Optional(Type.Array(NewItem, { maxItems: 256 })),
   instructions: SessionUpdate.properties.instructions,

@@ -100,9 +100,24 @@ export const FunctionTool = Type.Object({
 });
 export type FunctionTool = Static<typeof FunctionTool>;
 
+/** Field of the beta protocol. Refused with the name of its successor: without it, formats and voices would be others. */
+export const moved = (successor: string) =>
+  Type.Optional(
+    Type.Unsafe<undefined>({ not: {}, movedTo: successor, description: `Refused: send \`${successor}\`.` }),
+  );
+
 /** Members of `session.update`; absent ones stay as they are. Others are ignored. */
 export const SessionUpdate = Type.Object(
   {
+    modalities: moved("output_modalities"),
+    voice: moved("audio.output.voice"),
+    speed: moved("audio.output.speed"),
+    input_audio_format: moved("audio.input.format"),
+    output_audio_format: moved("audio.output.format"),
+    input_audio_transcription: moved("audio.input.transcription"),
+    input_audio_noise_reduction: moved("audio.input.noise_reduction"),
+    turn_detection: moved("audio.input.turn_detection"),
+    max_response_output_tokens: moved("max_output_tokens"),
     type: Type.Optional(stringEnum(["realtime", "transcription"])),
     model: Type.Optional(Type.String({ maxLength: 200 })),
     instructions: Type.Optional(nullable("string", { maxLength: MAX_SESSION_INSTRUCTIONS_CHARS })),

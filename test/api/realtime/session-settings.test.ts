@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { defaultSettings, updateSettings } from "../../../src/api/realtime/session-settings.ts";
 import { JsonText } from "../../../src/contract/json/read-json.ts";
+import { readClientEvent } from "../../../src/contract/realtime/client-events.ts";
 import { MAX_TOOLS_CHARS } from "../../../src/contract/realtime/session.ts";
 import { errorIn, SessionDriver, sentIn, VOICES } from "./session-driver.ts";
 
@@ -55,6 +56,65 @@ describe("session.update", () => {
       const { audio } = event!.session as { audio: { output: { speed: number } } };
       assert.equal(audio.output.speed, used);
     }
+  });
+
+  const read = (event: object) => readClientEvent(Buffer.from(JSON.stringify(event)));
+
+  it("and other events take null for absent wherever a member may be absent", () => {
+    const turn_detection = { type: "server_vad", threshold: null, silence_duration_ms: null };
+    const transcription = { model: "whisper-1", language: null, prompt: null };
+    const parts = { format: { type: "audio/pcm", rate: null }, transcription, turn_detection };
+    const tools = [{ type: "function", name: "a", description: null, parameters: null }];
+    const output = { format: null, voice: null, speed: null };
+    const session = { audio: { input: parts, output }, tools, max_output_tokens: null };
+    assert.deepEqual(read({ type: "session.update", event_id: null, session }), {
+      type: "session.update",
+      session: {
+        audio: {
+          input: {
+            format: { type: "audio/pcm" },
+            transcription: { model: "whisper-1" },
+            turn_detection: { type: "server_vad" },
+          },
+          output: {},
+        },
+        tools: [{ type: "function", name: "a" }],
+      },
+    });
+    const create = "conversation.item.create";
+    for (const item of [
+      { id: null, status: null, type: "message", role: "user", content: [] },
+      { id: null, type: "function_call", name: "a", arguments: "{}", call_id: null },
+    ])
+      assert.equal(read({ type: create, event_id: null, item }).type, create);
+    const response = { metadata: { a: null }, output_modalities: null };
+    assert.equal(read({ type: "response.create", response }).type, "response.create");
+  });
+
+  it("refuses each field of the beta protocol that has moved, with its new name", () => {
+    for (const [field, value, successor] of [
+      ["modalities", ["text"], "output_modalities"],
+      ["voice", "ash", "audio.output.voice"],
+      ["speed", 1.2, "audio.output.speed"],
+      ["input_audio_format", "g711_ulaw", "audio.input.format"],
+      ["output_audio_format", "g711_ulaw", "audio.output.format"],
+      ["input_audio_transcription", { model: "whisper-1" }, "audio.input.transcription"],
+      ["input_audio_noise_reduction", { type: "near_field" }, "audio.input.noise_reduction"],
+      ["turn_detection", null, "audio.input.turn_detection"],
+      ["max_response_output_tokens", "inf", "max_output_tokens"],
+    ] as const) {
+      const param = `session.${field}`;
+      const message = `${param} is the beta protocol's: send ${successor}`;
+      assert.deepEqual(read({ type: "session.update", event_id: "a", session: { [field]: value } }), {
+        type: "fault",
+        code: "invalid_value",
+        eventId: "a",
+        message,
+        param,
+      });
+    }
+    const response = { modalities: ["text"] };
+    assert.equal(read({ type: "response.create", response }).type, "fault");
   });
 
   it("keeps the voice once it has spoken", () => {

@@ -14,6 +14,7 @@ import { admit, authenticate } from "../../../requests/begin-request.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
 import { toServiceError } from "../../../serving/service-errors.ts";
 import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
+import { RealtimeError } from "../../realtime/realtime-error.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { ConnectionSlots } from "../connection-tracker.ts";
 import { rateHeaders } from "../headers.ts";
@@ -89,7 +90,7 @@ export function telephonyStreamRoute(
           const opening = await openingOf(start, call?.payer ?? null, request, deps, realtime, sessions);
           return () => sessions.open(socket, request, opening);
         },
-        onFailure: (error) => closingOf(toServiceError(error)),
+        onFailure: (error) => closingOf(error, request),
         onOver: () => call?.leave(),
       });
       if (call !== undefined) call.end = (status, reason) => unstarted.end(status, reason);
@@ -206,7 +207,10 @@ async function openingOf(
   };
 }
 
-function closingOf({ status, message }: ServiceError): [status: number, reason: string] {
+function closingOf(error: unknown, { log }: FastifyRequest): [status: number, reason: string] {
+  if (error instanceof RealtimeError) return [CLOSE_CODES.policy, error.message];
+  const { status, message } = toServiceError(error);
+  if (status === 500) log.error(error);
   return [status === 429 || status >= 500 ? CLOSE_CODES.tryLater : CLOSE_CODES.policy, message];
 }
 

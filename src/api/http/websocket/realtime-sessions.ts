@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
+import { isRecogniserNamed } from "../../../contract/audio-transcriptions.ts";
 import { quoted, ServiceError } from "../../../contract/errors.ts";
 import type { SessionUpdate } from "../../../contract/realtime/session.ts";
 import { serverFullError } from "../../../limits/capacity-errors.ts";
@@ -179,14 +180,15 @@ export function settingsFor(
     throw new ServiceError(400, "call_id is of WebRTC and SIP, which are not spoken here: leave it out", {
       param: "call_id",
     });
-  const asked = inQuery || update.model;
-  const model = asked === undefined || asked === "" || asked.startsWith("gpt-") ? null : asked;
+  const asked = inQuery || update.model || "";
+  const isTranscription = (update.type ?? intent) === "transcription";
+  const isRecogniser = isTranscription && isRecogniserNamed(asked, deps.transcriptions.recogniserName);
+  const model = asked === "" || asked.startsWith("gpt-") || isRecogniser ? null : asked;
   const resolved = resolve(model);
   if (resolved === undefined) {
-    const message = `model ${quoted(asked ?? "")} is unknown: GET /v1/models lists the valid ids`;
+    const message = `model ${quoted(asked)} is unknown: GET /v1/models lists the valid ids`;
     throw new ServiceError(400, message, { param: "model" });
   }
-  const isTranscription = (update.type ?? intent) === "transcription";
   const settings: SessionSettings = {
     ...defaultSettings(asked || defaultModel(deps), { cast: resolved.card, own }),
     ...(isTranscription ? { type: "transcription", transcription: {} } : {}),

@@ -141,6 +141,17 @@ describe("A key in the subprotocols", () => {
     );
   });
 
+  test("opens a transcription for the recogniser's model", async () => {
+    const { headers } = bearer(server.key);
+    for (const model of ["whisper-1", "gpt-4o-transcribe"]) {
+      const client = await RealtimeClient.open(server, { query: `?intent=transcription&model=${model}` });
+      assert.equal((client.events[0]!.session as { type: string }).type, "transcription");
+      await client.close();
+    }
+    const { status } = await RealtimeClient.refused(server.url, { headers, query: "?model=whisper-1" });
+    assert.equal(status, 400);
+  });
+
   test("may be a client secret for transcription", async () => {
     const { value, session } = await createSecret({ session: { type: "transcription" } });
     assert.equal(session.type, "transcription");
@@ -181,6 +192,7 @@ describe("A key in the subprotocols", () => {
       [{ expires_after: { seconds: 5 } }, 422],
       [{ session: { model: "nobody" } }, 400],
       [{ session: { max_output_tokens: "many" } }, 422],
+      [{ session: { input_audio_format: "g711_ulaw" } }, 422],
       ["{", 422],
       ["\ufeff{}", 200],
     ] as const)

@@ -117,6 +117,12 @@ describe("A Twilio stream", () => {
       [{ key: "ek_unknown" }, /./],
       [{ key, model: "nothing" }, /model "nothing" is unknown/],
       [{ key, voice: "unknown" }, /voice/],
+      [
+        { key, language: "multi" },
+        /^language "multi" is unknown: send its ISO 639-1 code, such as "en", or leave/,
+      ],
+      [{ key, language: "auto" }, /^language "auto" is unknown/],
+      [{ key, language: "xx" }, /^language "xx" is unknown/],
       [{ key }, /audio\/x-mulaw, 8000 Hz/, { sampleRate: 16_000 }],
       [{ key, voice: "x".repeat(300) }, /^customParameters.voice must NOT have more than 200 characters$/],
       [{ key: withTools }, /make the client secret without tools/],

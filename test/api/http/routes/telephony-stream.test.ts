@@ -125,7 +125,7 @@ describe("A Twilio stream", () => {
       [{ key, language: "xx" }, /^language "xx" is unknown/],
       [{ key }, /audio\/x-mulaw, 8000 Hz/, { sampleRate: 16_000 }],
       [{ key, voice: "x".repeat(300) }, /^customParameters.voice must NOT have more than 200 characters$/],
-      [{ key: withTools }, /make the client secret without tools/],
+      [{ key: withTools }, /create the client secret without tools/],
     ] as readonly [Record<string, string>, RegExp, object?][]) {
       const closed = await refused(parameters, format);
       assert.equal(closed.code, 1_008);

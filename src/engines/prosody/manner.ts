@@ -2,9 +2,10 @@ import type { RunManner } from "../../core/marked-text.ts";
 import type { Preset, RequestedManner, Script, UnusedKnobs } from "../../core/script.ts";
 import type { PlannedSpeaker } from "./delivery.ts";
 import { clampPitch, medianPitchHz } from "./delivery.ts";
-import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "./frames.ts";
+import { VOICED_ABOVE_HZ } from "./frames.ts";
 import type { Plan, Timing } from "./plan.ts";
 import { wordSpans } from "./spoken-words.ts";
+import { spokenTimes } from "./word-timeline.ts";
 
 /** Scales the lengths of words, between a plan's two halves. @param rate the tempo of the whole plan */
 export function applyWordRates({ ids, steps }: Timing, manners: readonly RunManner[], rate: number): void {
@@ -16,12 +17,13 @@ export function applyWordRates({ ids, steps }: Timing, manners: readonly RunMann
   }
 }
 
-export function applyWordPitch({ ids, owner, pitchHz }: Plan, manners: readonly RunManner[]): void {
+export function applyWordPitch(plan: Plan, manners: readonly RunManner[]): void {
+  const { pitchHz } = plan;
   const median = medianPitchHz(pitchHz);
   if (median === null) return;
-  const words = wordOfEach(ids);
+  const words = wordOfFrames(plan);
   for (let frame = 0; frame < pitchHz.length; frame++) {
-    const manner = manners[words[owner[Math.floor(frame / FRAMES_PER_STEP)]!]!];
+    const manner = manners[words[frame]!];
     if (manner === undefined || pitchHz[frame]! <= VOICED_ABOVE_HZ) continue;
     const { pitch, pitchHz: centre, addedHz } = manner;
     if (pitch === 1 && centre === null && addedHz === 0) continue;
@@ -32,12 +34,14 @@ export function applyWordPitch({ ids, owner, pitchHz }: Plan, manners: readonly 
 
 export function applyWordGains(plan: Plan, manners: readonly RunManner[]): Plan {
   if (manners.every(({ gain }) => gain === 1)) return plan;
-  const words = wordOfEach(plan.ids);
-  const gain = Float32Array.from(
-    { length: plan.frames },
-    (_, frame) => manners[words[plan.owner[Math.floor(frame / FRAMES_PER_STEP)]!]!]?.gain ?? 1,
-  );
-  return { ...plan, gain };
+  return { ...plan, gain: Float32Array.from(wordOfFrames(plan), (word) => manners[word]?.gain ?? 1) };
+}
+
+/** Returns each frame's word. Durations do not show it: the sound leads them, and a space counts to the word after. */
+function wordOfFrames(plan: Plan): Int32Array {
+  const words = new Int32Array(plan.frames);
+  for (const [word, { fromFrame }] of spokenTimes(plan).entries()) if (word > 0) words.fill(word, fromFrame);
+  return words;
 }
 
 /** Returns each phoneme's word: sounds between words count to the word before, leading ones to the first. */

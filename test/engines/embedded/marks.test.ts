@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import { joinSamples } from "../../../src/audio/pcm.ts";
+import type { Preset } from "../../../src/core/script.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/core/speech-model.ts";
 import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { bytesOf, never, speakAll } from "../../core/scripts.ts";
@@ -21,10 +22,11 @@ describe("The embedded voice that is given marks", () => {
   });
   after(() => model.close());
 
-  async function hear(text: string, speaker = "0"): Promise<Heard> {
+  async function hear(text: string, speaker = "0", preset: Preset = {}): Promise<Heard> {
     const { frames } = await speakAll(model, {
       text: parseMarkup(text, null, ([name = ""]) => name).piece,
       speaker,
+      preset,
     });
     const words = frames.flatMap((frame) => frame.words ?? []);
     return { samples: joinSamples(frames.map(({ samples }) => samples)), words };
@@ -140,6 +142,25 @@ describe("The embedded voice that is given marks", () => {
     assert.ok(levelDb(strong, "melons") > 1.5 && semitones(strong, "melons") > 1);
     assert.ok(lengthOf(strong, "melons") > 1.05 * lengthOf(plain, "melons"));
   });
+
+  // The gain changes over one hop; playing faster, by overlapping windows, spreads it.
+  for (const [speaker, rate, maxLate] of [
+    ["0", 1, 300],
+    ["1", 1, 300],
+    ["0", 1.6, 600],
+  ] as const)
+    test(`is silent from an element's first word to the word after it, as speaker ${speaker} at rate ${rate}`, async () => {
+      const element = '<prosody volume="silent">lemons are yellow</prosody>';
+      const heard = await hear(`<speak>Amber ${element} in May.</speak>`, speaker, { rate });
+      const [from, to] = ["lemons", "in"].map((word) =>
+        Math.round(wordOf(heard, word).startS * SAMPLE_RATE_HZ),
+      );
+      const inside = Math.round((from! + to!) / 2);
+      const isSound = (sample: number) => Math.abs(sample) > 1e-6;
+      const stops = heard.samples.slice(0, inside).findLastIndex(isSound) - from!;
+      const begins = inside + heard.samples.slice(inside).findIndex(isSound) - to!;
+      for (const late of [stops, begins]) assert.ok(late >= 0 && late <= maxLate, `${stops}, ${begins}`);
+    });
 
   test("changes its voice within a text, at the loudness of each", async () => {
     const both = await hear(

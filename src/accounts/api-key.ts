@@ -1,5 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { KeyChanges } from "./store.ts";
 import type { BucketLimits } from "./token-bucket.ts";
 
 /**
@@ -59,8 +60,8 @@ export interface NewKey extends BucketLimits {
 /** Maximum rate and burst of a key. */
 const MAX_KEY_RATE = 1_000_000;
 
-/** Returns what is wrong with a requested key, as one sentence, or `null`. */
-export function newKeyProblem({ label, rpm, burst }: NewKey): string | null {
+/** Returns what is wrong with the given values of a key, as one sentence, or `null`. */
+export function keyProblem({ label = "-", rpm = 1, burst = 1 }: KeyChanges): string | null {
   if (label.trim() === "") return "The label is empty: say whose key it is.";
   if (label.length > 200) return "The label is longer than 200 characters: shorten it.";
   if (!label.isWellFormed() || /\p{Cc}/u.test(label)) {

@@ -14,6 +14,9 @@ export interface KeyRecord {
   readonly revokedTsS: number | null;
 }
 
+/** New values of a key; the others stay. */
+export type KeyChanges = { readonly [Name in "label" | "rpm" | "burst"]?: KeyRecord[Name] | undefined };
+
 /** One metered request. */
 export interface UsageRecord {
   /** UUID by `newEventId`. Committing an event again counts nothing while the store still has it. */
@@ -51,6 +54,8 @@ export interface Store extends VoiceStore {
   findKey(hash: string): Promise<{ readonly key: KeyRecord; readonly hash: string } | null>;
   /** Returns all keys, including revoked ones, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
+  /** Changes a key for the next request on. Returns `null` for an unknown or revoked key. */
+  updateKey(keyId: string, changes: KeyChanges): Promise<KeyRecord | null>;
   /** Returns false for an unknown key. Revoking again keeps the first time. Deletes the key's voices. */
   revokeKey(keyId: string, tsS: number): Promise<boolean>;
   /** Commits all records or none. Records of known events count nothing. */

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
 import { LruCache } from "../audio/lru-cache.ts";
 import { addressGroup } from "./address-group.ts";
-import { hashApiKey, type NewKey, newApiKey, newKeyId, newKeyProblem, parseApiKey } from "./api-key.ts";
+import { hashApiKey, keyProblem, type NewKey, newApiKey, newKeyId, parseApiKey } from "./api-key.ts";
 import { type Buckets, BucketTable, memoryBuckets } from "./buckets.ts";
 import { withinMs } from "./deadline.ts";
 import { GroupCommit } from "./group-commit.ts";
-import type { KeyRecord, Store, UsageRecord, UsageTotals, VoiceStore } from "./store.ts";
+import type { KeyChanges, KeyRecord, Store, UsageRecord, UsageTotals, VoiceStore } from "./store.ts";
 import type { BucketLimits, BucketReading } from "./token-bucket.ts";
 
-export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
+export type { BucketReading, KeyChanges, KeyRecord, UsageRecord, UsageTotals };
 
 /** An authenticated key. */
 export type Key = Pick<KeyRecord, "keyId" | "label" | "rpm" | "burst">;
@@ -45,12 +45,14 @@ export interface Tenancy {
   usage(keyId: string): Promise<UsageTotals>;
   /** Returns the usage of every key, oldest first. */
   allUsage(): Promise<UsageTotals[]>;
-  /** Only the result contains the secret. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
+  /** Only the result contains the secret. Rejects with a RangeError for what {@link keyProblem} refuses. */
   createKey(wanted: NewKey): Promise<CreatedKey>;
   /** Creates a key if there is none, else returns `null`. Of concurrent servers, one gets it. */
   createFirstKey(wanted: NewKey): Promise<CreatedKey | null>;
   /** Includes revoked keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
+  /** Returns `null` for an unknown or revoked key. The caller checks the changes with {@link keyProblem}. */
+  updateKey(keyId: string, changes: KeyChanges): Promise<KeyRecord | null>;
   /** Returns false for an unknown key. */
   revokeKey(keyId: string): Promise<boolean>;
   /** Custom voices. */
@@ -91,7 +93,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   });
 
   function newKey({ label, rpm, burst }: NewKey): CreatedKey {
-    const problem = newKeyProblem({ label, rpm, burst });
+    const problem = keyProblem({ label, rpm, burst });
     if (problem !== null) throw new RangeError(problem);
     const record = { keyId: newKeyId(), label, rpm, burst, createdTsS: wallClockS(), revokedTsS: null };
     return { key: newApiKey(), record };
@@ -136,6 +138,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
       return (await store.createFirstKey(made.record, hashApiKey(made.key))) ? made : null;
     },
     listKeys: () => store.listKeys(),
+    updateKey: (keyId, changes) => store.updateKey(keyId, changes),
     revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),
     voices: store,
     isWell: () => store.isWell(),

@@ -1,26 +1,28 @@
 import type { Command } from "commander";
-import type { Tenancy } from "../accounts/tenancy.ts";
+import type { KeyChanges, KeyRecord, Tenancy } from "../accounts/tenancy.ts";
 import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
-interface CreateOptions {
+interface CreateOptions extends KeyChanges {
   readonly label: string;
-  readonly rpm?: string;
-  readonly burst?: string;
   readonly json?: boolean;
 }
 
-/** Registers `antiphon keys create|list|revoke`. A running server applies changes at once. */
+/** Registers `antiphon keys create|list|update|revoke`. A running server applies changes at once. */
 export function registerKeys(program: Command, io: CommandIo): void {
-  const keys = addGlobalOptions(program.command("keys")).description("create, list and revoke API keys");
+  const keys = addGlobalOptions(program.command("keys")).description("create, change and revoke API keys");
 
-  addGlobalOptions(keys.command("create"))
+  const addLimits = (command: Command, rpm = "", burst = ""): Command =>
+    command
+      .option("--rpm <n>", `requests a minute that it may sustain${rpm}`, (n) => wholeNumber("--rpm", n))
+      .option("--burst <n>", `requests that it may make at once${burst}`, (n) => wholeNumber("--burst", n));
+
+  const creating = addGlobalOptions(keys.command("create"))
     .description("create a key and print it, this once")
-    .requiredOption("--label <text>", "whose key it is")
-    .option("--rpm <n>", "requests a minute that it may sustain (default: the setting defaultKeyRpm)")
-    .option("--burst <n>", "requests that it may make at once (default: the setting defaultKeyBurst)")
+    .requiredOption("--label <text>", "whose key it is");
+  addLimits(creating, " (default: the setting defaultKeyRpm)", " (default: the setting defaultKeyBurst)")
     .option("--json", "print JSON")
     .action(async (options: CreateOptions, command: Command) => create(options, command, io));
 
@@ -28,6 +30,12 @@ export function registerKeys(program: Command, io: CommandIo): void {
     .description("list the keys, including revoked ones")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command, io));
+
+  addLimits(addGlobalOptions(keys.command("update")))
+    .description("change a key from the next request on")
+    .argument("<key_id>", "as `antiphon keys list` prints it")
+    .option("--label <text>", "whose key it is")
+    .action(async (id: string, given: KeyChanges, command: Command) => update(id, given, command, io));
 
   addGlobalOptions(keys.command("revoke"))
     .description("revoke a key: it is refused from the next request on")
@@ -40,25 +48,39 @@ async function create(
   command: Command,
   io: CommandIo,
 ): Promise<void> {
-  const given = {
-    rpm: rpm === undefined ? null : wholeNumber("--rpm", rpm),
-    burst: burst === undefined ? null : wholeNumber("--burst", burst),
-  };
   const settings = await settingsOf(command, io);
-  const { newKeyProblem } = await import("../accounts/api-key.ts");
-  const { defaultKeyRpm, defaultKeyBurst } = settings;
-  const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
-  const problem = newKeyProblem(wanted);
-  if (problem !== null) throw new UsageError(problem);
+  const wanted = { label, rpm: rpm ?? settings.defaultKeyRpm, burst: burst ?? settings.defaultKeyBurst };
+  await requireValid(wanted);
   await withTenancy(settings, io, async (tenancy) => {
     const { key, record } = await tenancy.createKey(wanted);
-    const { keyId } = record;
     io.stdout.write(
       json === true
-        ? `${JSON.stringify({ key, key_id: keyId, ...wanted })}\n`
-        : `${key}\nKey ${keyId} (${label}): ${wanted.rpm} requests a minute, ${wanted.burst} at once.\nKeep it now: it is not shown again.\n`,
+        ? `${JSON.stringify({ key, key_id: record.keyId, ...wanted })}\n`
+        : `${key}\n${termsOf(record)}\nKeep it now: it is not shown again.\n`,
     );
   });
+}
+
+async function update(keyId: string, given: KeyChanges, command: Command, io: CommandIo): Promise<void> {
+  const changes = { label: given.label, rpm: given.rpm, burst: given.burst };
+  if (Object.values(changes).every((value) => value === undefined))
+    throw new UsageError("Nothing would change: give --label, --rpm or --burst.");
+  await requireValid(changes);
+  await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
+    const record = await tenancy.updateKey(keyId, changes);
+    if (record === null) throw await noSuchKey(tenancy, keyId, "update");
+    io.stdout.write(`${termsOf(record)}\n`);
+  });
+}
+
+async function requireValid(changes: KeyChanges): Promise<void> {
+  const { keyProblem } = await import("../accounts/api-key.ts");
+  const problem = keyProblem(changes);
+  if (problem !== null) throw new UsageError(problem);
+}
+
+function termsOf({ keyId, label, rpm, burst }: KeyRecord): string {
+  return `Key ${keyId} (${label}): ${rpm} requests a minute, ${burst} at once.`;
 }
 
 async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
@@ -89,17 +111,19 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
 
 async function revoke(keyId: string, command: Command, io: CommandIo): Promise<void> {
   await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
-    if (!(await tenancy.revokeKey(keyId))) {
-      const named = (await tenancy.listKeys()).filter(
-        ({ label, revokedTsS }) => label === keyId && revokedTsS === null,
-      );
-      const meant = named.map((key) => `antiphon keys revoke ${key.keyId}`).join(" or ");
-      const remedy =
-        meant === "" ? "see antiphon keys list" : `it is the label of a key, to revoke which say ${meant}`;
-      throw new Error(`There is no key ${JSON.stringify(keyId)}: ${remedy}.`);
-    }
+    if (!(await tenancy.revokeKey(keyId))) throw await noSuchKey(tenancy, keyId, "revoke");
     io.stdout.write(`Key ${keyId} is revoked: it is refused from now on.\n`);
   });
+}
+
+async function noSuchKey(tenancy: Tenancy, keyId: string, verb: "update" | "revoke"): Promise<Error> {
+  const keys = await tenancy.listKeys();
+  if (keys.some((key) => key.keyId === keyId)) return new Error(`The key ${keyId} is revoked: make another.`);
+  const named = keys.filter(({ label, revokedTsS }) => label === keyId && revokedTsS === null);
+  const meant = named.map((key) => `antiphon keys ${verb} ${key.keyId}`).join(" or ");
+  const remedy =
+    meant === "" ? "see antiphon keys list" : `it is the label of a key, to ${verb} which say ${meant}`;
+  return new Error(`There is no key ${JSON.stringify(keyId)}: ${remedy}.`);
 }
 
 /** Opens the tenancy of the settings while `work` runs. */

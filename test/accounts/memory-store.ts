@@ -103,6 +103,16 @@ export function memoryStore(): Store {
       return [...keys.values()].map(({ key }) => key);
     },
 
+    async updateKey(keyId, { label, rpm, burst }) {
+      check();
+      const kept = keys.get(keyId);
+      if (kept === undefined || kept.key.revokedTsS !== null) return null;
+      const { key: old } = kept;
+      const key = { ...old, label: label ?? old.label, rpm: rpm ?? old.rpm, burst: burst ?? old.burst };
+      keys.set(keyId, { ...kept, key });
+      return key;
+    },
+
     async revokeKey(keyId, tsS) {
       check();
       const kept = keys.get(keyId);

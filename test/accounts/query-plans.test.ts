@@ -82,6 +82,7 @@ describe("every statement for certain rows uses an index", () => {
           await store.findVoice("key_a", voice.name);
           await store.voiceAudio(voice.voiceId);
           await store.removeVoice("key_a", voice.name);
+          await store.updateKey("key_b", { burst: 4 });
           await store.revokeKey("key_b", 2);
         });
       } finally {

@@ -43,11 +43,21 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.equal((await store.listKeys()).length, 2);
     });
 
+    it("updates the given values of a key, and returns null for an unknown or revoked one", async () => {
+      const changes = { rpm: 30, label: "Büro 2" };
+      const updated = { ...keyRecord("key_older", 1.5), ...changes };
+      assert.deepEqual(await store.updateKey("key_older", changes), updated);
+      assert.deepEqual(await store.findKey(HASH_A), { key: updated, hash: HASH_A });
+      assert.deepEqual(await store.updateKey("key_older", { burst: 4 }), { ...updated, burst: 4 });
+      assert.equal(await store.updateKey("key_nobody", { burst: 4 }), null);
+    });
+
     it("revokes a key once, and keeps the time", async () => {
       assert.equal(await store.revokeKey("key_newer", 10.5), true);
       assert.equal((await store.findKey(HASH_B))?.key.revokedTsS, 10.5);
       assert.equal(await store.revokeKey("key_newer", 11), true);
       assert.equal((await store.listKeys())[1]?.revokedTsS, 10.5);
+      assert.equal(await store.updateKey("key_newer", { burst: 4 }), null);
       assert.equal(await store.revokeKey("key_nobody", 12), false);
     });
 

@@ -29,7 +29,7 @@ function refusedWith({ code, stdout, stderr }: Finished, exitCode: 1 | 2): strin
 }
 
 describe("antiphon keys and usage", { concurrency: 2 }, () => {
-  it("creates, lists, meters and revokes keys of a running server", async () => {
+  it("creates, lists, meters, updates and revokes keys of a running server", async () => {
     const dataDir = join(folder, "beside");
     const server = await openTenancy(loadSettings({ flags: { dataDir } }));
     const at = ["--data-dir", dataDir];
@@ -61,7 +61,15 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse(await output("usage", "--json", ...at)), [summary]);
     assert.match(await output("usage", ...at), /^KEY_ID .*\nkey_\w{12} +1 +12 +1\.50 +0\.56 +2023-11-14T22/);
 
+    assert.equal(
+      await output("keys", "update", keyId, "--rpm", "90", ...at),
+      `Key ${keyId} (team Ω): 90 requests a minute, 5 at once.\n`,
+    );
+    assert.deepEqual(await server.authenticate(key), { keyId, label: "team Ω", rpm: 90, burst: 5 });
+
     assert.match(await output("keys", "revoke", keyId, ...at), /is revoked/);
+    const late = await runAntiphon(["keys", "update", keyId, "--rpm", "9", ...at]);
+    assert.match(refusedWith(late, 1), /is revoked: make another/);
     assert.equal(await server.authenticate(key), null);
     const [listed] = JSON.parse(await output("keys", "list", "--json", ...at));
     assert.deepEqual(Object.keys(listed), ["key_id", "label", "rpm", "burst", "created_ts", "revoked_ts"]);
@@ -128,6 +136,8 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
       refusedWith(await runAntiphon(["keys", "revoke", "by its name", ...at]), 1),
       new RegExp(`is the label of a key, to revoke which say antiphon keys revoke ${made.key_id}\\.`),
     );
+    const misnamed = await runAntiphon(["keys", "update", "by its name", "--rpm", "9", ...at]);
+    assert.match(refusedWith(misnamed, 1), new RegExp(`say antiphon keys update ${made.key_id}\\.`));
     assert.match(refusedWith(await runAntiphon(["usage", "key_x", ...at]), 1), /no key "key_x"/);
   });
 
@@ -156,6 +166,9 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     [["keys", "create", "--label", "x", "--burst", "1.5"], /--burst/],
     [["keys", "create", "--label", " "], /label is empty/],
     [["keys", "create", "--label", "x", "--brust", "3"], /did you mean --burst\?/],
+    [["keys", "update", "key_x"], /Nothing would change: give --label/],
+    [["keys", "update", "key_x", "--burst", "0"], /burst is 0.*from 1 to 1000000/],
+    [["keys", "update", "key_x", "--label", ""], /label is empty/],
     [["keys", "revoke"], /key_id/],
     [["keys", "revoke", "a", "b"], /too many arguments/i],
     [["keys", "crate"], /did you mean create\?/],
@@ -179,6 +192,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
       ["keys"],
       ["keys", "create"],
       ["keys", "list"],
+      ["keys", "update"],
       ["keys", "revoke"],
       ["usage"],
       ["check"],

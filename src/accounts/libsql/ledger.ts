@@ -11,6 +11,7 @@ import {
   voiceValues,
 } from "../rows.ts";
 import {
+  type KeyChanges,
   type KeyRecord,
   nameKeyOf,
   type UsageRecord,
@@ -61,6 +62,7 @@ export interface LedgerWrites extends VoiceWrites {
   createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
   /** Returns false if there already is a key. */
   createFirstKey(key: KeyRecord, hash: string, lateAtMs: number): boolean;
+  updateKey(keyId: string, changes: KeyChanges, lateAtMs: number): KeyRecord | null;
   /** Also deletes the key's voices, which could not be used or deleted any more. */
   revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
   commit(records: readonly UsageRecord[], lateAtMs: number): void;
@@ -77,6 +79,10 @@ export function writesOn(database: Database.Database): LedgerWrites {
     "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const selectAnyKey = database.prepare("SELECT 1 FROM keys LIMIT 1");
+  const updateTerms = database.prepare(
+    `UPDATE keys SET label = coalesce(?, label), rpm = coalesce(?, rpm), burst = coalesce(?, burst)
+     WHERE key_id = ? AND revoked_ts IS NULL RETURNING *`,
+  );
   const updateRevoked = database.prepare(
     "UPDATE keys SET revoked_ts = coalesce(revoked_ts, ?) WHERE key_id = ?",
   );
@@ -126,6 +132,11 @@ export function writesOn(database: Database.Database): LedgerWrites {
         },
         lateAtMs,
       );
+    },
+    updateKey(keyId, { label = null, rpm = null, burst = null }, lateAtMs) {
+      const update = () => updateTerms.all([label, rpm, burst, keyId]) as KeyRow[];
+      const [row] = inTransaction(database, update, lateAtMs);
+      return row === undefined ? null : keyOf(row);
     },
     revokeKey(keyId, tsS, lateAtMs) {
       const revoke = (): boolean => {

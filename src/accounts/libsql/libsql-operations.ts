@@ -35,6 +35,7 @@ function writing(path: string, patienceMs: number): LedgerOperations {
     open: () => void writes(),
     createKey: (...parameters) => writes().createKey(...parameters),
     createFirstKey: (...parameters) => writes().createFirstKey(...parameters),
+    updateKey: (...parameters) => writes().updateKey(...parameters),
     revokeKey: (...parameters) => writes().revokeKey(...parameters),
     commit: (...parameters) => writes().commit(...parameters),
     addVoice: (...parameters) => writes().addVoice(...parameters),

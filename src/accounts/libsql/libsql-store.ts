@@ -48,6 +48,7 @@ export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions =
     createFirstKey: (key, hash) => writer.call("createFirstKey", [key, hash, late()]),
     findKey: (hash) => reader.call("findKey", [hash], REPEATABLE),
     listKeys: () => reader.call("listKeys", [], REPEATABLE),
+    updateKey: (keyId, changes) => writer.call("updateKey", [keyId, changes, late()], REPEATABLE),
     revokeKey: (keyId, tsS) => writer.call("revokeKey", [keyId, tsS, late()], REPEATABLE),
     commit: (records) => writer.call("commit", [records, late()], REPEATABLE),
     totals: (keyId) => reader.call("totals", [keyId], REPEATABLE),

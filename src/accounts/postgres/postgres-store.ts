@@ -100,6 +100,11 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
       database.retry(timeoutMs, async ({ untilMs }) => {
         return (await connections.run<KeyRow>(statements.listKeys(), untilMs)).map(keyOf);
       }),
+    updateKey: (keyId, changes) =>
+      database.retry(timeoutMs, async ({ untilMs }) => {
+        const [row] = await connections.run<KeyRow>(statements.updateKey(keyId, changes), untilMs);
+        return row === undefined ? null : keyOf(row);
+      }),
     revokeKey: (keyId, tsS) =>
       database.retry(timeoutMs, ({ untilMs }) =>
         connections.transaction(async (run) => {

@@ -1,6 +1,6 @@
 import type { QueryConfig } from "pg";
 import { type KeyRow, toTicks } from "../rows.ts";
-import type { KeyRecord, UsageRecord } from "../store.ts";
+import type { KeyChanges, KeyRecord, UsageRecord } from "../store.ts";
 
 /**
  * Statements of a store in a schema. Each is complete, qualifies its tables and is unnamed, so that it can run on any
@@ -13,6 +13,8 @@ export interface Statements {
   /** Returns one {@link FoundRow} per hash. */
   findKeys(hashes: readonly string[]): QueryConfig;
   listKeys(): QueryConfig;
+  /** Returns the changed {@link KeyRow}; none for an unknown or revoked key. */
+  updateKey(keyId: string, changes: KeyChanges): QueryConfig;
   /** Also deletes the key's voices, which could not be used or deleted any more. */
   revokeKey(keyId: string, tsS: number): QueryConfig;
   /** Follows {@link revokeKey} in its transaction: a statement does not see rows that were added while it waited. */
@@ -58,6 +60,11 @@ export function statementsIn(schema: string): Statements {
       values: [hashes],
     }),
     listKeys: () => ({ text: `SELECT ${columns} FROM ${keys} ORDER BY created_ts, key_id COLLATE "C"` }),
+    updateKey: (keyId, { label = null, rpm = null, burst = null }) => ({
+      text: `UPDATE ${keys} SET label = coalesce($1, label), rpm = coalesce($2, rpm), burst = coalesce($3, burst)
+             WHERE key_id = $4 AND revoked_ts IS NULL RETURNING ${columns}`,
+      values: [label, rpm, burst, keyId],
+    }),
     revokeKey: (keyId, tsS) => ({
       text: `UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
       values: [tsS, keyId],

@@ -1,5 +1,5 @@
-// Puts onnxruntime-node where npm would, without the five sixths of it that are for other machines. Why npm does not install
-// it: docs/decisions/0054-a-newcomers-minute.md.
+// Unpacks onnxruntime-node without the five sixths of it that are for other machines. Why npm does not install it:
+// docs/decisions/0054-a-newcomers-minute.md.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -24,11 +24,14 @@ const NAME = "onnxruntime-node";
 const SHA512 = "twhs1C2C/BFkz1yc5OY0KIU2GUq6DURO7hD4bx5Q2Qy3nAMJwRXW8xU3NVczE29VA9lolLOYepoD8fjTGOfIqw==";
 const HERE = `${process.platform}/${process.arch}`;
 const TOP = fileURLToPath(new URL("..", import.meta.url));
-const FOLDER = join(TOP, "node_modules", NAME);
+/** npm leaves names with a dot alone. It would remove node_modules/onnxruntime-node, which its lock file does not have. */
+export const FOLDER = join(TOP, "node_modules/.antiphon/node_modules", NAME);
+/** Where a package has it, or an earlier version of this script put it. */
+const PACKAGED = join(TOP, "node_modules", NAME);
 
 /** Whether the version that our manifest names is there, for this machine. */
 export function isInstalled() {
-  const manifest = join(FOLDER, "package.json");
+  const manifest = join(existsSync(FOLDER) ? FOLDER : PACKAGED, "package.json");
   if (!existsSync(manifest)) return false;
   const { version, platforms = [HERE] } = read(manifest);
   return version === wanted() && platforms.includes(HERE);

@@ -42,17 +42,15 @@ const own = read(TOP);
 const staged = mkdtempSync(join(tmpdir(), "antiphon-pack-"));
 try {
   for (const name of ["package.json", "README.md", ...own.files]) copy(join(TOP, name), join(staged, name));
-  const dependencies = { ...own.dependencies, ...own.optionalDependencies, ...own.peerDependencies };
+  const installedByNpm = { ...own.dependencies, ...own.optionalDependencies };
+  const dependencies = { ...installedByNpm, ...own.peerDependencies };
   const native = {};
-  for (const from of closure(dependencies)) {
+  await unpack(join(staged, "unpacked"), runtimes);
+  copy(join(staged, "unpacked"), join(staged, "node_modules/onnxruntime-node"));
+  rmSync(join(staged, "unpacked"), { recursive: true });
+  for (const from of closure(installedByNpm)) {
     const to = join(staged, relative(TOP, from));
     const manifest = read(from);
-    if (manifest.name === "onnxruntime-node") {
-      await unpack(join(staged, "unpacked"), runtimes);
-      copy(join(staged, "unpacked"), to);
-      rmSync(join(staged, "unpacked"), { recursive: true });
-      continue;
-    }
     copy(from, to);
     Object.assign(native, manifest.optionalDependencies);
     write(to, withoutInstallation(manifest));

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import type { InferenceSession, Tensor as NativeTensor } from "onnxruntime-common";
 import { GraphFile } from "./graph-file.ts";
 import { float32, floatsOf, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
@@ -235,7 +236,7 @@ async function guardedRun<T>(run: () => Promise<T>, guard: NativeGuard): Promise
   }
 }
 
-type Runtime = typeof import("onnxruntime-node");
+type Runtime = typeof import("onnxruntime-common");
 
 /**
  * Parses a graph. A closure in `openSession` would keep the bytes alive as long as the session, which has its own
@@ -254,9 +255,12 @@ function createSession(
   return guarded(create, guard);
 }
 
+/** Looks first where scripts/onnxruntime.mjs unpacks it in a checkout, then in `node_modules`. */
+const require = createRequire(new URL("../../../node_modules/.antiphon/", import.meta.url));
+
 async function loadRuntime(): Promise<Runtime> {
   try {
-    return await import("onnxruntime-node");
+    return require("onnxruntime-node");
   } catch (cause) {
     throw new Error(
       "The voice needs onnxruntime-node, which did not load: install Antiphon again, in a checkout with `npm ci`.",

@@ -1,13 +1,24 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { TOP } from "./top.ts";
 
-const { isInstalled, writeFiles } = await import(pathToFileURL(join(TOP, "scripts/onnxruntime.mjs")).href);
+const { FOLDER, isInstalled, writeFiles } = await import(
+  pathToFileURL(join(TOP, "scripts/onnxruntime.mjs")).href
+);
 
 /** A file as it lies in a tar: 512 bytes of header, and its bytes up to a multiple of that. */
 function entry(name: string, content: string, type = "0"): Buffer {
@@ -24,6 +35,25 @@ test("onnxruntime is installed in the version of the manifest, with the version 
   assert.equal(isInstalled(), true);
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
   assert.equal(dependencies["onnxruntime-common"], peerDependencies["onnxruntime-node"]);
+});
+
+test("npm removes what its lock file does not have, but not the unpacked onnxruntime", () => {
+  const folder = mkdtempSync(join(tmpdir(), "antiphon-npm-"));
+  try {
+    const installed = ["node_modules/onnxruntime-node", relative(TOP, FOLDER)].map((at) => join(folder, at));
+    for (const [at, name] of [[folder, "checkout"], ...installed.map((at) => [at, "onnxruntime-node"])]) {
+      mkdirSync(at!, { recursive: true });
+      writeFileSync(join(at!, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
+    }
+    const npm = ["install", "--offline", "--no-audit", "--no-fund", "--package-lock-only"];
+    for (const args of [npm, npm.slice(0, -1)]) execFileSync("npm", args, { cwd: folder });
+    assert.deepEqual(
+      installed.map((at) => existsSync(at)),
+      [false, true],
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("of a tar those files are written that are wanted, wherever it is cut, and none outside the folder", async () => {

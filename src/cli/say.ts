@@ -1,6 +1,7 @@
 import { basename, extname } from "node:path";
 import type { Command } from "commander";
 import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { countChars, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import type { WordTiming } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError } from "../core/speech-model.ts";
@@ -61,11 +62,15 @@ export function registerSay(program: Command, io: CommandIo): void {
         await sayLong(text, { encoding, form, inFiles }, flags, requests, io);
         return;
       }
-      const { file, spoken } = await speak(whole, encoding, flags, requests, io);
+      const beganMs = performance.now();
+      const { file, spoken, durationS } = await speak(whole, encoding, flags, requests, io);
       if (flags.captions !== undefined && form !== null)
         await writeOutput(flags.captions, await captions(spoken, form), "--captions");
-      if (flags.output !== undefined) await writeOutput(flags.output, file, "-o");
-      else if (io.stdout.isTTY) await (await import("./terminal/audio-devices.ts")).play(file);
+      if (flags.output !== undefined) {
+        const { reportSpeech } = await import("./terminal/progress.ts");
+        await writeOutput(flags.output, file, "-o");
+        reportSpeech(io.stderr, flags.output, durationS, beganMs);
+      } else if (io.stdout.isTTY) await (await import("./terminal/audio-devices.ts")).play(file);
       else io.stdout.write(file);
     });
 }
@@ -118,6 +123,7 @@ async function mp3Of(pcm: Int16Array): Promise<Uint8Array> {
 
 interface Spoken {
   readonly file: Uint8Array;
+  readonly durationS: number;
   readonly spoken: { readonly text: string; readonly words: readonly WordTiming[] };
 }
 
@@ -136,6 +142,7 @@ async function speak(
   const voice = await requests.openVoice();
   try {
     const pieces: Uint8Array[] = [];
+    let samples = 0;
     const script = buildScript(prepared, prepared.model.preset);
     const all = new MarkCollector();
     // Our streamed MP3 cannot declare its delay: captions would be 46 ms early.
@@ -145,6 +152,7 @@ async function speak(
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = toReplyChunk(step.value);
       pieces.push(bytes);
+      samples += step.value.sampleCount;
       all.add(marks);
     }
     const joined = joinBytes(pieces);
@@ -163,6 +171,7 @@ async function speak(
     }
     return {
       file,
+      durationS: samples / SAMPLE_RATE_HZ,
       spoken: { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] },
     };
   } catch (error) {

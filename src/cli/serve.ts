@@ -58,8 +58,9 @@ export function registerServe(program: Command, io: CommandIo): void {
         const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
         if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
         if (firstKey !== null) io.stdout.write(curlExample(url, firstKey));
+        else if (talk?.includes("#") !== true) io.stdout.write(`Keys: ${keyCommand(command)}\n`);
         const sayReady = (): void => {
-          if (io.stdout.isTTY) io.stdout.write(`Ready: ${nextSteps(url, firstKey, talk)}\n`);
+          if (io.stdout.isTTY) io.stdout.write(`Ready: ${nextSteps(firstKey, talk)}\n`);
         };
         const isLoading = loadsLanguageModel(settings);
         if (!isLoading) sayReady();
@@ -101,27 +102,34 @@ async function printRepliesLine(
 /** Seconds for which the printed link can start conversations. */
 const LINK_S = 7_200;
 
-/**
- * Returns the page's address with a client secret in its fragment, which browsers do not send. Null without a key.
- */
+/** Returns the page's address, for a valid key with a secret in the fragment, which browsers do not send. */
 async function talkLink(
   server: Pick<RunningServer, "url" | "clientSecret">,
   { playground }: Pick<Settings, "playground">,
   key: string,
 ): Promise<string | null> {
-  const secret = playground.enabled ? await server.clientSecret(key, LINK_S) : null;
-  if (secret === null) return null;
+  if (!playground.enabled) return null;
+  const secret = await server.clientSecret(key, LINK_S);
   const page = new URL(server.url);
   // Browsers allow the microphone for localhost.
   if (page.hostname === "0.0.0.0" || page.hostname === "[::]") page.hostname = "localhost";
-  page.hash = `secret=${secret}`;
+  if (secret !== null) page.hash = `secret=${secret}`;
   return page.href;
 }
 
 /** Returns what to do next. */
-function nextSteps(url: string, firstKey: string | null, talk: string | null): string {
+function nextSteps(firstKey: string | null, talk: string | null): string {
   const hear = firstKey === null ? 'run npx antiphon say "Hello!"' : "paste the curl line";
-  return `to talk, open ${talk === null ? `${url} and paste a key` : "the link"}; to hear a sentence, ${hear}.`;
+  const open = talk?.includes("#") === true ? "open the link" : "open the link and paste a key";
+  return `${talk === null ? "" : `to talk, ${open}; `}to hear a sentence, ${hear}.`;
+}
+
+/** Returns how to make a key for a server that was started with the same options. */
+function keyCommand(command: Command): string {
+  const { dataDir, config } = command.optsWithGlobals();
+  const place = dataDir === undefined ? "" : ` --data-dir ${JSON.stringify(dataDir)}`;
+  const file = config === undefined ? "" : ` --config ${JSON.stringify(config)}`;
+  return `each was shown once; to make another, run npx antiphon keys create --label NAME${place}${file}`;
 }
 
 /** Returns a command to paste that speaks into hello.wav. */

@@ -27,7 +27,11 @@ describe("a new installation", () => {
     assert.equal((await clientOf(server.url, server.key).usage()).requests, 1);
 
     const again = await startServerProcess({ dataDir });
-    assert.match(again.stdout(), /^Antiphon is listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+    await until("the command", () => again.stdout().includes("keys create"));
+    assert.match(
+      again.stdout(),
+      /^Antiphon is listening on (http:\/\/127\.0\.0\.1:\d+)\nTalk: \1\/\nKeys: .* run npx antiphon keys create --label NAME --data-dir ".*yet"\n$/,
+    );
     assert.equal((await again.stop()).code, 0);
 
     const linked = await startServerProcess({ dataDir, env: { ANTIPHON_KEY: server.key } });

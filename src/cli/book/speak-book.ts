@@ -8,7 +8,7 @@ import { UsageError } from "../../server/errors.ts";
 import { estimateSpeechS, passageSeed, synthesizePassages } from "../../serving/reply/synthesize-passages.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import type { Screen } from "../terminal/command-io.ts";
-import { clock } from "../terminal/progress.ts";
+import { clock, reportSpeech } from "../terminal/progress.ts";
 import { BookProgress } from "./book-progress.ts";
 import { type BookForm, BookWriter, OtherTextError, type ReadSoFar } from "./book-writer.ts";
 import { partialPath } from "./partial-file.ts";
@@ -33,6 +33,7 @@ interface Book extends BookForm {
  * @throws UsageError if the file cannot hold it; Error in one sentence that says what is kept
  */
 export async function speakBook(book: Book): Promise<void> {
+  const beganMs = performance.now();
   await requireFile(book.output, "-o");
   if (book.captions !== null) await requireFile(book.captions.file, "--captions");
   requireRoom(book, estimateSpeechS(book.spokenChars ?? 0));
@@ -76,6 +77,8 @@ export async function speakBook(book: Book): Promise<void> {
   } finally {
     progress.end();
   }
+  const files = book.inFiles ? ` in ${writer.kept.files} files` : "";
+  reportSpeech(book.screen, `${book.output}${files}`, writer.spokenS, beganMs);
 }
 
 /** Long texts are renamed at the end, which only a file can be. */

@@ -120,6 +120,13 @@ async function progressBar(stream: Screen, format: string): Promise<SingleBar> {
   return new Bar({ stream: stream.raw ?? stream, format, ...looks }, Presets.shades_classic);
 }
 
+/** Reports on a terminal what was written. @param beganMs by `performance.now()` */
+export function reportSpeech(screen: Screen, files: string, speechS: number, beganMs: number): void {
+  const shown = (s: number) => (s < 60 ? `${s.toFixed(1)} s` : clock(s));
+  const took = shown((performance.now() - beganMs) / 1_000);
+  if (screen.isTTY === true) printLine(screen, `Wrote ${files}: ${shown(speechS)} of speech, in ${took}.`);
+}
+
 /** `1:02:03`, `2:03`. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds);

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { PassThrough, Writable } from "node:stream";
 import { describe, it } from "node:test";
-import { clock, linesOn, pullProgress, transcriptionProgress } from "../../../src/cli/terminal/progress.ts";
+import {
+  clock,
+  linesOn,
+  pullProgress,
+  reportSpeech,
+  transcriptionProgress,
+} from "../../../src/cli/terminal/progress.ts";
 import type { PullEvent } from "../../../src/models/download/options.ts";
 
 const TOTAL = 98_362_432;
@@ -119,6 +125,19 @@ describe("the progress of a transcription", () => {
       progress.close();
       assert.equal(shown(), "");
     }
+  });
+
+  it("reports a written file with its length and the time taken, on a terminal", () => {
+    const [terminal, pipe] = [screen(true), screen(false)];
+    for (const { stream } of [terminal, pipe]) {
+      reportSpeech(stream, "tea.wav", 4.24, performance.now());
+      reportSpeech(stream, "book.mp3 in 3 files", 3_723, performance.now() - 61_000);
+    }
+    assert.equal(
+      terminal.shown(),
+      "Wrote tea.wav: 4.2 s of speech, in 0.0 s.\nWrote book.mp3 in 3 files: 1:02:03 of speech, in 1:01.\n",
+    );
+    assert.equal(pipe.shown(), "");
   });
 
   it("formats times as clocks do", () => {

@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import pino from "pino";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { TOP } from "../architecture/top.ts";
+import { until } from "../waiting.ts";
 
 const FOLDER = join(TOP, "playground");
 
@@ -115,6 +117,22 @@ test("has a label for every control and every element that scripts look for", as
     for (const [, id] of readFileSync(join(FOLDER, name), "utf8").matchAll(/\$\("([\w-]+)"\)/g)) {
       assert.ok(ids.has(id!), `${name} looks for #${id}`);
     }
+  }
+});
+
+test("is left out of the request log", async () => {
+  const routes: string[] = [];
+  const write = (line: string) => void routes.push(JSON.parse(line).route);
+  const own = await startTestServer({ logger: pino({ level: "info" }, { write }) });
+  try {
+    for (const path of ["/", "/playground/app.js", "/docs", "/health"]) await (await own.get(path)).text();
+    await until("the last line", () => routes.includes("/health"));
+    assert.deepEqual(
+      routes.filter((route) => route !== undefined),
+      ["/health"],
+    );
+  } finally {
+    await own.stop();
   }
 });
 

@@ -181,6 +181,13 @@ for (const file of ["deploy/haproxy/haproxy.cfg", "deploy/nginx/antiphon.conf"])
   });
 }
 
+test("nginx serves TLS on 443, and listens on no port of Antiphon's own", () => {
+  const nginx = read("deploy/nginx/antiphon.conf");
+  const listens = [...nginx.matchAll(/^ *listen (?:\[::\]:)?(\d+)( ssl)?;$/gm)];
+  assert.deepEqual([...new Set(listens.map(([, port, ssl = ""]) => port + ssl))], ["80", "443 ssl"]);
+  assert.match(nginx, /^ +ssl_certificate \S+;\n +ssl_certificate_key \S+;$/m);
+});
+
 test("nginx upgrades WebSockets, and keeps other connections alive", () => {
   for (const part of [
     /map \$http_upgrade \$antiphon_upgrade \{\s+"~\*\^websocket\$" websocket;\s+default +"";/,

@@ -31,7 +31,16 @@ try {
   );
   step("nginx's configuration", found("nginx"), (command) => {
     const whole = join(scratch, "nginx.conf");
-    const include = join(top, "deploy/nginx/antiphon.conf");
+    const [include, key, certificate] = ["antiphon.conf", "key.pem", "certificate.pem"].map((name) =>
+      join(scratch, name),
+    );
+    const request = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=voices.example.com".split(" ");
+    run("openssl", [...request, "-keyout", key, "-out", certificate]);
+    const conf = readFileSync(join(top, "deploy/nginx/antiphon.conf"), "utf8");
+    writeFileSync(
+      include,
+      conf.replace(/\/\S+fullchain\.pem/, certificate).replace(/\/\S+privkey\.pem/, key),
+    );
     writeFileSync(
       whole,
       `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include ${include}; }\n`,

@@ -87,7 +87,11 @@ describe("A transcription returns 400 or 422", () => {
     [{ language: "en-GB" }, 400, /^language "en-GB" is unknown/],
     [{ "timestamp_granularities[]": "word" }, 400, /needs response_format "verbose_json"/],
     [{ "languages[]": ["en", "klingon"] }, 400, /^languages "klingon" is unknown: send its ISO/],
-    [{ "languages[]": "en", language: "en" }, 400, /^languages is not taken beside language: send/],
+    [
+      { "languages[]": "en", language: "en" },
+      400,
+      /^languages cannot be combined with language: send one of them/,
+    ],
     [{ stream: "true", response_format: "srt" }, 400, /^stream gives text alone/],
   ];
   const BAD_AUDIO = /^file: undecodable audio: it is /.source;

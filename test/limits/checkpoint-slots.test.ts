@@ -36,7 +36,7 @@ function admissionsOf(
   return { made, enter, wait };
 }
 
-test("a checkpoint elsewhere has slots of its own, and all others share those of this machine", async () => {
+test("a remote checkpoint has its own slots; all others share the local ones", async () => {
   const { made, enter, wait } = admissionsOf({ farm: 1 });
   await enter("heart");
   await enter("another");
@@ -48,7 +48,7 @@ test("a checkpoint elsewhere has slots of its own, and all others share those of
   assert.deepEqual([made.active, made.queued], [3, 0]);
 });
 
-test("a key that has as many waiting as it may is refused only where it would be by all", async () => {
+test("refusalFor reports a full queue only if every checkpoint is full", async () => {
   const { made, enter, wait } = admissionsOf({ farm: 1 });
   await enter("farm");
   wait("farm");
@@ -60,7 +60,7 @@ test("a key that has as many waiting as it may is refused only where it would be
   assert.equal(made.refusalFor("b"), null);
 });
 
-test("a key's own limit holds there too, and without one a key that is alone has every slot", async () => {
+test("a key's limit applies to remote slots; without one, a key alone gets every slot", async () => {
   const open = async (keyConcurrency: number): Promise<number> => {
     const { made, enter, wait } = admissionsOf(
       { farm: 4 },
@@ -75,7 +75,7 @@ test("a key's own limit holds there too, and without one a key that is alone has
   assert.equal(await open(2), 2);
 });
 
-test("where slots are kept, no more are opened than there are, not even while some give theirs up", async () => {
+test("kept slots are never exceeded, even while an utterance is paused", async () => {
   for (const [keepsSlots, active] of [
     [false, 1],
     [true, 0],
@@ -92,7 +92,7 @@ test("where slots are kept, no more are opened than there are, not even while so
   }
 });
 
-test("closing refuses who comes, wherever to", async () => {
+test("close refuses new requests for every checkpoint", async () => {
   const { made, enter } = admissionsOf({ farm: 1 });
   made.close();
   for (const checkpoint of ["heart", "farm"]) await assert.rejects(enter(checkpoint), ServiceError);

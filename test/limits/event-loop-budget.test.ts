@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { EventBudget, KeyBudgets } from "../../src/limits/event-loop-budget.ts";
 
 describe("an event budget", () => {
-  test("is there at once up to its burst, and comes back at its rate", () => {
+  test("is available up to its burst, and refills at its rate", () => {
     let nowMs = 0;
     const budget = new EventBudget({ burst: 5_000, perS: 1_000 }, () => nowMs);
     budget.spend(4_999);
@@ -21,7 +21,7 @@ describe("an event budget", () => {
     assert.equal(budget.waitMs, 1);
   });
 
-  test("of a key is one for all of its connections, and forgotten with the last", () => {
+  test("is shared by the connections of a key, and dropped with the last", () => {
     const budgets = new KeyBudgets();
     const [first, second, other] = [budgets.open("a"), budgets.open("a"), budgets.open("b")];
     assert.equal(first.budget, second.budget);

@@ -21,14 +21,14 @@ async function busy(
   }
 }
 
-test("who has much to do takes turns with the others, in the order of asking", async () => {
+test("busy callers take turns in the order of asking", async () => {
   const turns = new EventLoopShare(() => 0);
   const noted: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => busy(turns, name, 3, noted, () => {})));
   assert.equal(noted.join(""), "abcabcabc");
 });
 
-test("all together go on for a millisecond, and then everything else has a turn", async () => {
+test("callers share a millisecond, then yield to the event loop", async () => {
   let nowMs = 0;
   const turns = new EventLoopShare(() => nowMs);
   const noted: string[] = [];
@@ -51,7 +51,7 @@ test("all together go on for a millisecond, and then everything else has a turn"
   assert.ok(Math.max(...counts) <= 4, `${counts}`);
 });
 
-test("who asks later is not kept waiting by those who asked often before", async () => {
+test("a late caller does not wait for a busy one", async () => {
   const turns = new EventLoopShare(() => 0);
   const noted: string[] = [];
   const first = busy(turns, "a", 50, noted, () => {});

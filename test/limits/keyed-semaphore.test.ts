@@ -22,12 +22,12 @@ function fairShare(options: Partial<KeyedSemaphoreOptions> = {}): KeyedSemaphore
   return share;
 }
 
-describe("a fair share", () => {
+describe("a KeyedSemaphore", () => {
   afterEach(() => {
     for (const share of opened.splice(0)) share.close();
   });
 
-  it("gives what there is, to each key no more than its part, and counts it", async () => {
+  it("grants units up to each key's limit, and counts them", async () => {
     const share = fairShare();
     const first = await share.enter("a", 6, NEVER);
     let isLet = false;
@@ -43,7 +43,7 @@ describe("a fair share", () => {
     assert.deepEqual([share.used, share.queued], [10, 0]);
   });
 
-  it("lets a key in that finds room while another waits for its own part", async () => {
+  it("admits a key with room while another waits for its own limit", async () => {
     const share = fairShare();
     await share.enter("a", 6, NEVER);
     share.enter("a", 1, NEVER).catch(() => {});
@@ -52,13 +52,13 @@ describe("a fair share", () => {
     other.release();
   });
 
-  it("gives all there is to whoever asks for more", async () => {
+  it("caps a request at the key's limit", async () => {
     const share = fairShare();
     await share.enter("a", 1_000, NEVER);
     assert.equal(share.used, 6);
   });
 
-  it("serves those who wait by turns, key by key", async () => {
+  it("serves waiting keys in turn", async () => {
     const share = fairShare({ perKey: 10, queueDepth: 10, keyQueueDepth: 10 });
     const holdings = [await share.enter("a", 10, NEVER)];
     const order: string[] = [];
@@ -75,7 +75,7 @@ describe("a fair share", () => {
     assert.deepEqual(order, ["a", "b", "c", "a", "b", "a"]);
   });
 
-  it("does not pass by for ever who needs much for those who need little", async () => {
+  it("does not starve a large request for small ones", async () => {
     const share = fairShare({ perKey: 10 });
     const small = await share.enter("a", 1, NEVER);
     let isLet = false;
@@ -99,7 +99,7 @@ describe("a fair share", () => {
     assert.deepEqual([isLet, isLittleLet], [true, false]);
   });
 
-  it("refuses one too many: of the key with 429, of all with 502, the last of who has most", async () => {
+  it("refuses over a full queue: 429 for the key's, 502 for the shared one", async () => {
     const share = fairShare({ queueDepth: 3 });
     await share.enter("x", 6, NEVER);
     await share.enter("y", 4, NEVER);
@@ -115,7 +115,7 @@ describe("a fair share", () => {
     await assert.rejects(share.enter("d", 1, NEVER), { status: 502 });
   });
 
-  it("refuses whoever has waited too long", async () => {
+  it("refuses a request that has waited too long", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const share = fairShare();
@@ -129,7 +129,7 @@ describe("a fair share", () => {
     }
   });
 
-  it("takes back what was held once, however often, and gives nothing without having it", async () => {
+  it("releases a permit once, and never shrinks it below its units", async () => {
     const share = fairShare();
     const holding = await share.enter("a", 2, NEVER);
     holding.shrink(50);
@@ -140,7 +140,7 @@ describe("a fair share", () => {
     assert.deepEqual([share.used, holding.units], [0, 0]);
   });
 
-  it("holds what it says, leaves no room idle and forgets nobody, whatever happens in whatever order", async () => {
+  it("keeps its limits, leaves no room idle and starves no request, in any order of events", async () => {
     const deed = fc.oneof(
       {
         weight: 4,

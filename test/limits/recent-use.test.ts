@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RecentUse } from "../../src/limits/keyed-semaphore.ts";
 
-describe("what keys have used lately", () => {
-  test("is a mean that forgets within minutes", () => {
+describe("recent use", () => {
+  test("is a mean that decays within minutes", () => {
     let nowMs = 0;
     const use = new RecentUse(() => nowMs);
     for (let second = 0; second < 300; second += 1) {

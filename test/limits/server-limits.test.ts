@@ -9,7 +9,7 @@ import { TOP } from "../architecture/top.ts";
 
 const settings = loadSettings();
 
-test("whatever a request may wait for is told by that name in the page on operating a server", () => {
+test("docs/operating.md lists the queue names of all limits", () => {
   const page = readFileSync(join(TOP, "docs/operating.md"), "utf8");
   const names = [
     SPEAKING,
@@ -21,7 +21,7 @@ test("whatever a request may wait for is told by that name in the page on operat
   );
 });
 
-test("a key may have no more than there is", () => {
+test("a key's limit is at most the total", () => {
   const { speaking, shared } = serverLimits({
     ...settings,
     keyConcurrency: 10_000,
@@ -32,7 +32,7 @@ test("a key may have no more than there is", () => {
   for (const { total, perKey, what } of Object.values(shared)) assert.ok(perKey <= total, what);
 });
 
-test("the largest body can always be received", () => {
+test("the largest body always fits the receiving budget", () => {
   const { receiving } = serverLimits({ ...settings, receivingBudgetMb: 1, keyReceivingBudgetMb: 1 }).shared;
   assert.equal(receiving.perKey, settings.bodyLimitBytes);
 });

@@ -47,8 +47,8 @@ async function isSettled(promise: Promise<unknown> | null): Promise<boolean> {
   return has;
 }
 
-describe("a place that rests", () => {
-  it("goes to whoever waits once it has rested for half a second, and comes back when another is free", async () => {
+describe("a resting slot", () => {
+  it("goes to a waiting request after half a second, and returns when one is free", async () => {
     await withClock(async (tick) => {
       const { admission, enter, pass } = admissionAt();
       const [first, second] = [await enter("a"), await enter("a")];
@@ -72,7 +72,7 @@ describe("a place that rests", () => {
     });
   });
 
-  it("stays where nobody waits, and with who works", async () => {
+  it("is kept if no request waits or if it works again", async () => {
     await withClock(async (tick) => {
       const { admission, enter, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
       const place = await enter("a");
@@ -89,7 +89,7 @@ describe("a place that rests", () => {
     });
   });
 
-  it("is ended after five seconds where no further utterance has room, the one that rested longest", async () => {
+  it("is ended after five seconds if no more utterances fit, the longest resting first", async () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt();
       const resting: Slot[] = [];
@@ -116,8 +116,8 @@ describe("a place that rests", () => {
   });
 });
 
-describe("a place that is kept", () => {
-  it("is nobody else's while its utterance is open, and is ended after five seconds of rest where others wait", async () => {
+describe("a kept slot", () => {
+  it("stays with its utterance, which is ended after five seconds of rest if others wait", async () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt({ keepsSlots: true });
       const [resting, paused] = [await enter("a"), await enter("a")];
@@ -138,8 +138,8 @@ describe("a place that is kept", () => {
   });
 });
 
-describe("a place that is paused", () => {
-  it("is another's at once, and comes back when it is free", async () => {
+describe("a paused slot", () => {
+  it("goes to another request at once, and returns when one is free", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
     const first = await enter("a");
     const entering = enter("b");
@@ -152,7 +152,7 @@ describe("a place that is paused", () => {
     assert.deepEqual([admission.taken, admission.active, admission.paused], [1, 1, 1]);
   });
 
-  it("does not end the utterance, however long that is and whoever has no room", async () => {
+  it("never ends its utterance", async () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
       for (const key of ["a", "b"]) {
@@ -169,8 +169,8 @@ describe("a place that is paused", () => {
   });
 });
 
-describe("what is active", () => {
-  it("is what is computed: neither who rests nor who has paused", async () => {
+describe("the active count", () => {
+  it("excludes resting and paused utterances", async () => {
     const { admission, enter } = admissionAt({ concurrency: 3, keyConcurrency: 3 });
     const [first, second] = [await enter("a"), await enter("a"), await enter("a")];
     assert.deepEqual([admission.active, admission.paused], [3, 0]);
@@ -183,8 +183,8 @@ describe("what is active", () => {
   });
 });
 
-describe("a key that has more places than another", () => {
-  it("gives one up between two frames, until both have as many", async () => {
+describe("a key with more slots than another", () => {
+  it("yields one between frames until both have as many", async () => {
     const { admission, enter } = admissionAt({ concurrency: 4, keyConcurrency: 4 });
     const greedy = [await enter("a"), await enter("a"), await enter("a"), await enter("a")];
     const modest = [enter("b"), enter("b"), enter("b")];
@@ -198,7 +198,7 @@ describe("a key that has more places than another", () => {
     );
   });
 
-  it("shares the only place by letting each get a second ahead of its listener", async () => {
+  it("shares the only slot by turns of a second of lead", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
     const first = await enter("a");
     const entering = enter("b");
@@ -215,8 +215,8 @@ describe("a key that has more places than another", () => {
   });
 });
 
-describe("a key's own bound", () => {
-  it("is on what is open, so that resting utterances are no way around it", async () => {
+describe("a key's limit", () => {
+  it("counts open utterances, including resting ones", async () => {
     await withClock(async (tick) => {
       const { admission, enter, pass } = admissionAt({ concurrency: 3, keyConcurrency: 1 });
       const place = await enter("a");
@@ -233,8 +233,8 @@ describe("a key's own bound", () => {
   });
 });
 
-describe("whoever pauses", () => {
-  it("goes on before newcomers of its own key, who may have no room of their own", async () => {
+describe("a paused utterance", () => {
+  it("resumes before new requests of its key", async () => {
     const { admission, enter } = admissionAt({ concurrency: 2, keyConcurrency: 2 });
     const first = await enter("a");
     await enter("a");
@@ -250,7 +250,7 @@ describe("whoever pauses", () => {
     assert.deepEqual([admission.active, admission.paused, admission.queued], [2, 0, 1]);
   });
 
-  it("is not ended for a newcomer whose own key has what it may have", async () => {
+  it("is not ended for a new request of a key at its limit", async () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
       for (const key of ["a", "b"]) {
@@ -267,7 +267,7 @@ describe("whoever pauses", () => {
     });
   });
 
-  it("is served in the end, however many wait", async () => {
+  it("resumes in time with thousands waiting", async () => {
     const { admission, enter } = admissionAt({
       concurrency: 2_000,
       keyConcurrency: 2_000,
@@ -281,7 +281,7 @@ describe("whoever pauses", () => {
     assert.equal(admission.active, 2_000);
   });
 
-  it("leaves nothing behind when its client goes while it waits to go on", async () => {
+  it("leaves no state when its client disconnects while it waits", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
     const gone = new AbortController();
     const first = await enter("a", gone.signal);
@@ -294,7 +294,7 @@ describe("whoever pauses", () => {
     assert.deepEqual([admission.active, admission.paused, admission.queued], [1, 0, 0]);
   });
 
-  it("is forgotten when its place is given back while it waits to go on", async () => {
+  it("is dropped when its slot is released while it waits", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
     const first = await enter("a");
     const entering = enter("b");
@@ -306,7 +306,7 @@ describe("whoever pauses", () => {
     assert.deepEqual([admission.active, admission.paused, admission.queued], [0, 0, 0]);
   });
 
-  it("is let go on while the server stops, and newcomers are not", async () => {
+  it("resumes during shutdown, while new requests are refused", async () => {
     const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
     const first = await enter("a");
     const entering = enter("b");
@@ -323,7 +323,7 @@ describe("whoever pauses", () => {
     assert.equal(admission.active, 1);
   });
 
-  it("is counted right, and no place is given twice or left idle, whatever happens in whatever order", async () => {
+  it("is counted right, and slots are never doubled or idle, in any order of events", async () => {
     const deed = fc.tuple(
       fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "pause", "release", "abort", "pass"),
       fc.nat(20),

@@ -25,8 +25,8 @@ async function fill(admission: UtteranceSlots, count: number, key = "key_a"): Pr
   return places;
 }
 
-describe("admission", () => {
-  it("gives as many places as there are, lets as many wait as may, and refuses the next at once", async () => {
+describe("utterance slots", () => {
+  it("admit and queue up to their limits, and refuse the next request at once", async () => {
     const admission = new UtteranceSlots(GENEROUS);
     await fill(admission, 2);
     const waiting = [enter(admission, NEVER), enter(admission, NEVER)];
@@ -41,7 +41,7 @@ describe("admission", () => {
     await Promise.allSettled(waiting);
   });
 
-  it("admits whoever has waited longest", async () => {
+  it("admit in the order of arrival", async () => {
     const admission = new UtteranceSlots({ ...GENEROUS, queueDepth: 3, keyQueueDepth: 3 });
     const places = await fill(admission, 2);
     const order: string[] = [];
@@ -59,7 +59,7 @@ describe("admission", () => {
     assert.deepEqual([admission.active, admission.queued], [2, 0]);
   });
 
-  it("takes a place back once, however often it is given back", async () => {
+  it("are released once", async () => {
     const admission = new UtteranceSlots(GENEROUS);
     const [place] = await fill(admission, 2);
     place!.release();
@@ -67,7 +67,7 @@ describe("admission", () => {
     assert.equal(admission.active, 1);
   });
 
-  it("lets whoever aborts go at once, with the reason, and admits the next in line instead", async () => {
+  it("drop an aborted request from the queue and admit the next", async () => {
     const admission = new UtteranceSlots(GENEROUS);
     const [place] = await fill(admission, 2);
     const gone = new AbortController();
@@ -86,7 +86,7 @@ describe("admission", () => {
     );
   });
 
-  it("refuses whoever has waited too long, and nobody earlier", async () => {
+  it("refuse a request that has waited too long", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const admission = new UtteranceSlots(GENEROUS);
@@ -112,7 +112,7 @@ describe("admission", () => {
     }
   });
 
-  it("refuses whoever waits and whoever comes once it is closed, and leaves places as they are", async () => {
+  it("refuse queued and new requests after close, and keep open slots", async () => {
     const admission = new UtteranceSlots(GENEROUS);
     const [place] = await fill(admission, 2);
     const waiting = enter(admission, NEVER);
@@ -125,7 +125,7 @@ describe("admission", () => {
     assert.equal(admission.active, 1);
   });
 
-  it("leaves no place idle, none given twice and nobody out of turn, whatever happens in whatever order", async () => {
+  it("are never idle, doubled or out of order, in any order of events", async () => {
     const deed = fc.oneof(
       { weight: 3, arbitrary: fc.constant({ kind: "enter" as const, who: 0 }) },
       { weight: 2, arbitrary: fc.nat(20).map((who) => ({ kind: "release" as const, who })) },
@@ -192,7 +192,7 @@ describe("admission", () => {
   });
 });
 
-describe("a slot that has a price", () => {
+describe("a priced slot", () => {
   const priced = (parts: Partial<UtteranceSlotOptions> = {}) => {
     let nowMs = 0;
     const price = { perSecond: 0.5, patienceMs: 1_000 };
@@ -206,7 +206,7 @@ describe("a slot that has a price", () => {
     };
   };
 
-  it("is refused at once where none can be free in time: 429 to the key that has them all, 502 to another", async () => {
+  it("is refused at once if none frees in time: 429 to the key that holds all, else 502", async () => {
     const { admission, speak } = priced();
     await speak(10);
     await speak(20);
@@ -215,7 +215,7 @@ describe("a slot that has a price", () => {
     assert.equal(admission.queued, 0);
   });
 
-  it("is waited for where one may be free in time, by as many of a key as find one then", async () => {
+  it("is awaited if one may free in time", async () => {
     const { admission, pass, speak } = priced();
     const first = await speak(10);
     await speak(20);
@@ -227,7 +227,7 @@ describe("a slot that has a price", () => {
     await waiting;
   });
 
-  it("is waited for no longer than the first sound may take, unless words are written for it already", async () => {
+  it("is awaited for the patience only, unless its text is already written", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const { speak } = priced();

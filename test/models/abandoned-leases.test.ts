@@ -16,7 +16,7 @@ const MOST_TICKS = 24;
 const NEVER_MS = 60_000;
 const ALONE = { queueDepth: 1, keyQueueDepth: 1 } as const;
 
-test("an abort while a model is loaded leaves no lease, at whichever microtask it falls", async () => {
+test("an abort at any microtask while a model loads leaves no lease", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
     const residency = new CheckpointCache(1, new Set());
@@ -29,7 +29,7 @@ test("an abort while a model is loaded leaves no lease, at whichever microtask i
   });
 });
 
-test("an abort while a model is waited for that is loaded leaves no lease, at whichever microtask it falls", async () => {
+test("an abort at any microtask while acquiring a loaded model leaves no lease", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
     const residency = new CheckpointCache(1, new Set());
@@ -48,7 +48,7 @@ test("an abort while a model is waited for that is loaded leaves no lease, at wh
   });
 });
 
-test("an abort while room is waited for leaves no lease, at whichever microtask it falls", async () => {
+test("an abort at any microtask while waiting for memory leaves no lease", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
     const residency = new CheckpointCache(1, new Set());
@@ -73,7 +73,7 @@ test("an abort while room is waited for leaves no lease, at whichever microtask 
   });
 });
 
-test("a client that leaves while its model is leased leaves no lease, at whichever microtask that falls", async () => {
+test("a client that disconnects at any microtask while leasing its model leaves no lease", async () => {
   await atEveryTick(async (meet) => {
     const fakes = new FakeCheckpoints();
     const catalogue = createCatalogue({

@@ -7,7 +7,7 @@ import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { never, speakAll } from "../core/scripts.ts";
 import { FakeCheckpoints, publicModel } from "./fake-checkpoints.ts";
 
-test("the four public models are listed, the default first, the compact one last, each for both modes", () => {
+test("lists the four public models: the default first, the compact one last, each with both modes", () => {
   const catalogue = createCatalogue({
     models: PUBLIC_MODELS,
     checkpoints: [new FakeCheckpoints().make("heart", 1)],
@@ -30,14 +30,14 @@ test("the four public models are listed, the default first, the compact one last
   assert.equal(new Set(PUBLIC_MODELS.map(({ preset }) => JSON.stringify(preset))).size, 4);
 });
 
-test("null is the default model; the empty and any other unknown id are none", () => {
+test("resolves null to the default model and returns none for an unknown or empty id", () => {
   const id = (asked: string | null) => findModel(PUBLIC_MODELS, asked)?.card.id;
   assert.equal(id(null), "svc-beta-v0.3");
   assert.equal(id("svc-beta-v0.1"), "svc-beta-v0.1");
   for (const unknown of ["", "SVC-BETA-V0.1", "__proto__"]) assert.equal(id(unknown), undefined);
 });
 
-test("which knobs do nothing is told by a model's checkpoint, for its preset", () => {
+test("reports unused knobs per model, from its checkpoint and preset", () => {
   const checkpoint = { ...new FakeCheckpoints().make("one", 1) };
   const catalogue = createCatalogue({
     models: [publicModel("a", "one", true), publicModel("b", "two")],
@@ -50,7 +50,7 @@ test("which knobs do nothing is told by a model's checkpoint, for its preset", (
   assert.deepEqual(catalogue.unusedKnobs(), { a: { topK: "There is no list in a." }, b: {} });
 });
 
-test("leases at the same time share one load, and models of one checkpoint one instance", async () => {
+test("concurrent leases share one load, and models of one checkpoint share one instance", async () => {
   const fakes = new FakeCheckpoints();
   const [a, b] = [publicModel("a", "one", true), publicModel("b", "one")];
   const catalogue = createCatalogue({
@@ -77,7 +77,7 @@ test("leases at the same time share one load, and models of one checkpoint one i
   assert.equal((await speakAll(first.model)).report.stop, "finished");
 });
 
-test("a failed load fails those who wait for it, with the checkpoint's name, and the next lease tries again", async () => {
+test("a failed load rejects its waiters and names the checkpoint; the next lease retries", async () => {
   const { catalogue, fakes, b } = three();
   const failing = Promise.allSettled([catalogue.lease(b, never()), catalogue.lease(b, never())]);
   await setImmediate();
@@ -93,7 +93,7 @@ test("a failed load fails those who wait for it, with the checkpoint's name, and
   (await again).release();
 });
 
-test("a load that throws at once is a failed load too", async () => {
+test("a load that throws synchronously is a failed load", async () => {
   const model = publicModel("a", "one", true);
   const load = () => {
     throw new Error("no such folder");
@@ -103,7 +103,7 @@ test("a load that throws at once is a failed load too", async () => {
   await assert.rejects(catalogue.warm(), SpeechFailedError);
 });
 
-test("a dozen checkpoints are warmed side by side, and Node warns of nothing", async () => {
+test("warms a dozen checkpoints concurrently without a Node warning", async () => {
   const fakes = new FakeCheckpoints();
   const names = Array.from({ length: 12 }, (_, index) => `checkpoint-${index}`);
   const catalogue = createCatalogue({
@@ -123,7 +123,7 @@ test("a dozen checkpoints are warmed side by side, and Node warns of nothing", a
   assert.deepEqual(warnings, []);
 });
 
-test("warming loads what stays, and it is never unloaded", async () => {
+test("warming loads the resident models, which are never unloaded", async () => {
   const { catalogue, fakes, b, c } = three();
   const warm = catalogue.warm();
   await setImmediate();
@@ -145,7 +145,7 @@ test("warming loads what stays, and it is never unloaded", async () => {
   }
 });
 
-test("a lease that finds no room waits for a release, and can give up", async () => {
+test("a lease without room waits for a release and can be aborted", async () => {
   const { catalogue, fakes, b, c } = three();
   const leasing = catalogue.lease(b, never());
   await setImmediate();
@@ -168,13 +168,13 @@ test("a lease that finds no room waits for a release, and can give up", async ()
   (await patient).release();
 });
 
-test("a lease whose signal has aborted loads nothing", async () => {
+test("a lease with an aborted signal loads nothing", async () => {
   const { catalogue, fakes, b } = three();
   await assert.rejects(catalogue.lease(b, AbortSignal.abort(new Error("gone"))), /gone/);
   assert.equal(fakes.instances.length, 0);
 });
 
-test("a model over the budget is refused at the start, with the setting's name", () => {
+test("rejects a model larger than memoryBudgetMb at startup", () => {
   const fakes = new FakeCheckpoints();
   const checkpoints = [fakes.make("one", 3 * 2 ** 20), fakes.make("two", 2 * 2 ** 20)];
   const models = [publicModel("a", "one", true), publicModel("b", "two")];
@@ -189,7 +189,7 @@ test("a model over the budget is refused at the start, with the setting's name",
   createCatalogue({ models, checkpoints, memoryBudgetBytes: 5 * 2 ** 20 });
 });
 
-test("without a budget there is room for whatever stays loaded and any other beside it, and for 4 GiB at least", async () => {
+test("the default budget fits the resident models plus the largest other one, at least 4 GiB", async () => {
   const fakes = new FakeCheckpoints();
   const gib = 2 ** 30;
   const checkpoints = [fakes.make("one", 8 * gib), fakes.make("two", 3 * gib), fakes.make("three", 2 * gib)];
@@ -210,7 +210,7 @@ test("without a budget there is room for whatever stays loaded and any other bes
   assert.deepEqual(await loadedOf(models.slice(1)), ["three"], "4 GiB: not 3 and 2");
 });
 
-test("a model whose checkpoint is not there is refused at the start, with both names", () => {
+test("rejects a model with an unknown checkpoint at startup, naming both", () => {
   const models = [publicModel("a", "lost", true)];
   assert.throws(
     () => createCatalogue({ models, checkpoints: [], memoryBudgetBytes: 1 }),
@@ -218,7 +218,7 @@ test("a model whose checkpoint is not there is refused at the start, with both n
   );
 });
 
-test("closing unloads everything, fails those who wait, and refuses what comes after", async () => {
+test("closing unloads everything, rejects waiters and refuses new leases", async () => {
   const { catalogue, fakes, b, c } = three();
   const leasing = catalogue.lease(b, never());
   await setImmediate();

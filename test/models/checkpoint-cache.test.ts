@@ -24,7 +24,7 @@ const step = fc.record({
   which: fc.nat(100),
 });
 
-test("whatever is held, released, aborted, loaded and lost: the budget is kept, what is held stays, the longest unused goes first, and nobody waits for ever", async () => {
+test("any sequence of operations keeps the budget, evicts least recently used first, starves no request", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: "max" }), async (steps) => {
       const world = new World();
@@ -168,7 +168,7 @@ function pick<T>(from: readonly T[], which: number): T | undefined {
   return from[which % Math.max(1, from.length)];
 }
 
-test("one that nobody holds leaves after as long as it may stay, unless it is held again or pinned", async (context) => {
+test("unloads an unused checkpoint after its idle time unless it is leased again or pinned", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const fakes = new FakeCheckpoints();
   const residency = new CheckpointCache(10, new Set(["pinned"]));
@@ -201,7 +201,7 @@ test("one that nobody holds leaves after as long as it may stay, unless it is he
   await closing;
 });
 
-test("whoever waits for a checkpoint to be loaded is told for how long, and nobody else", async () => {
+test("reports the load time to requests that waited for the load, and null to others", async () => {
   const fakes = new FakeCheckpoints();
   const residency = new CheckpointCache(10, new Set());
   const checkpoint = fakes.make("a", 1);

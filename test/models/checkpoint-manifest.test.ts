@@ -22,8 +22,8 @@ const TINY = manifestOf("https://example.org/tiny.gguf");
 const [TINY_FILE] = TINY.files;
 const ORIGIN: RecogniserOrigin = { kind: "hub", repository: "ann/tiny", files: ["tiny"] };
 
-describe("the manifests of the repository", () => {
-  it("have the default recogniser, under its own name and as recogniser", () => {
+describe("the bundled manifests", () => {
+  it('include the default recogniser by its name and by the alias "recogniser"', () => {
     const recogniser = findRecogniser("recogniser");
     assert.deepEqual([recogniser?.name, recogniser?.licence], [DEFAULT_RECOGNISER, "MIT"]);
     assert.deepEqual(
@@ -34,8 +34,8 @@ describe("the manifests of the repository", () => {
   });
 });
 
-describe("the known models of the hub", () => {
-  it("go by names and lie in places of their own, each with its size and memory", () => {
+describe("the known hub models", () => {
+  it("have unique names and paths, and more memory than file size", () => {
     const names = KNOWN_WRITERS.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
     for (const { name, repository, path, sizeGb, memoryGb, known } of KNOWN_WRITERS) {
@@ -48,18 +48,18 @@ describe("the known models of the hub", () => {
 });
 
 describe("a manifest", () => {
-  it("is read as it is written", () => {
+  it("round-trips through JSON", () => {
     assert.deepEqual(parseWriterManifest(JSON.stringify(TINY), "tiny.json"), TINY);
   });
 
   const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
-    ["is a list", [], /the manifest tiny\.json is invalid: it must be object; correct it/],
+    ["is an array", [], /the manifest tiny\.json is invalid: it must be object; correct it/],
     ["lacks its licence", { ...TINY, licence: undefined }, /licence/],
     ["has no files", { ...TINY, files: [] }, /files must not have fewer than 1 items/],
-    ["says more than it may", { ...TINY, sise: 1 }, /is invalid: sise is an unknown field; correct it/],
-    ["would lie elsewhere", { ...TINY, name: "../tiny" }, /name must match pattern/],
+    ["has an unknown field", { ...TINY, sise: 1 }, /is invalid: sise is an unknown field; correct it/],
+    ["has a name with ..", { ...TINY, name: "../tiny" }, /name must match pattern/],
     [
-      "has a file that would lie elsewhere",
+      "has a path with ..",
       { ...TINY, files: [{ ...TINY_FILE, path: "a/../../b" }] },
       /files\.0\.path must match pattern/,
     ],
@@ -74,25 +74,25 @@ describe("a manifest", () => {
       /files\.0\.sources must not have fewer/,
     ],
     [
-      "is fetched in the clear",
+      "has an http source",
       { ...TINY, files: [{ ...TINY_FILE, sources: [{ kind: "https", url: "http://example.org" }] }] },
       /files\.0\.sources\.0/,
     ],
   ];
   for (const [what, value, says] of wrong) {
-    it(`that ${what} is refused by name`, () => {
+    it(`is rejected if it ${what}`, () => {
       assert.throws(() => parseWriterManifest(JSON.stringify(value), "tiny.json"), says);
     });
   }
 
-  it("that is no JSON is refused by name", () => {
+  it("is rejected by file name if it is not JSON", () => {
     assert.throws(
       () => parseWriterManifest("{", "tiny.json"),
       /the manifest tiny\.json is not JSON \(.*\): correct it/,
     );
   });
 
-  it("must not claim the name of another", () => {
+  it("is rejected if another manifest has its name or alias", () => {
     writeFileSync(join(folder, "a.json"), JSON.stringify(TINY));
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...TINY, name: "other", aliases: ["tiny"] }));
     assert.throws(() => recogniserManifests(folder), /two manifests in .* claim the name tiny: rename one/);

@@ -26,11 +26,11 @@ function offered(
   return modelsFromSettings(loadSettings({ env }), here);
 }
 
-test("without settings the models are those of the repository", () => {
+test("returns the built-in models without settings", () => {
   assert.deepEqual(offered({}), PUBLIC_MODELS);
 });
 
-test("another checkpoint may speak for a public id, whose place, speakers and modes stay", () => {
+test("replaces the checkpoint of a public id and keeps its position, speakers and modes", () => {
   const models = offered({ "svc-beta-v0.3": { checkpoint: "kokoro" } });
   const [flagship, ...rest] = models;
   assert.deepEqual(rest, PUBLIC_MODELS.slice(1));
@@ -58,7 +58,7 @@ function namesOf(voices: readonly ModelVoice[], sex: ModelVoice["sex"]): string[
     .sort();
 }
 
-test("a card says what a model elsewhere does not take, and that its bytes do not repeat", () => {
+test("a card lists what a remote model does not support, and says that its bytes do not repeat", () => {
   const models = offered({
     a: { checkpoint: "kokoro" },
     b: { checkpoint: "qwen" },
@@ -78,7 +78,7 @@ test("a card says what a model elsewhere does not take, and that its bytes do no
   assert.ok(models.slice(PUBLIC_MODELS.length).every(({ card }) => !card.isDefault));
 });
 
-test("a codec language model stays in memory unless the settings say otherwise, and its card says what it is", () => {
+test("a codec language model is resident by default, and its card describes it", () => {
   const here = new Map([["own", { reads: "everybody", description: "Spoken here." } as const]]);
   const [flagship, ...others] = offered(
     { "svc-beta-v0.3": { checkpoint: "own" }, small: { checkpoint: "qwen3-tts-0.6b" } },
@@ -92,13 +92,13 @@ test("a codec language model stays in memory unless the settings say otherwise, 
   assert.deepEqual([small.checkpoint, small.isResident, small.reads], ["qwen3-tts-0.6b", false, undefined]);
 });
 
-test("an id of one's own may be another name of the embedded voice", () => {
+test("a custom id may be another name of the embedded voice", () => {
   const model = offered({ calm: { checkpoint: "heart", displayName: "Calm" } }).at(-1)!;
   assert.deepEqual(model.preset, PUBLIC_MODELS[0]!.preset);
   assert.deepEqual([model.card.id, model.card.displayName, model.checkpoint], ["calm", "Calm", "heart"]);
 });
 
-test("a checkpoint that there is not is refused, and so is one with the embedded voice's name", () => {
+test("rejects an unknown checkpoint, and one with the embedded voice's name", () => {
   const refused = (models: object, checkpoints: object | undefined, says: RegExp) =>
     assert.throws(
       () => offered(models, checkpoints),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 
-test("models list --json tells which checkpoint speaks for each model, and what it is", async () => {
+test("models list --json returns the checkpoint of each model and its state", async () => {
   const { models, checkpoints } = JSON.parse(await list("--json"));
   assert.deepEqual(
     models.map(({ id, checkpoint, installed }: Record<string, unknown>) => [id, checkpoint, installed]),
@@ -35,7 +35,7 @@ test("models list --json tells which checkpoint speaks for each model, and what 
   assert.ok(size_bytes > 10e6 && size_bytes < 30e6, `${size_bytes} bytes`);
 });
 
-test("models list prints a line for each model and checkpoint", async () => {
+test("models list prints a line per model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
   const row = (name: string) => lines.findLast((line) => line.startsWith(`${name} `)) ?? "";

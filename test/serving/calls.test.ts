@@ -56,8 +56,8 @@ class Reader extends Engine {
   }
 }
 
-describe("a spoken reply that calls functions", () => {
-  it("tells of each call, and how much is said before it", async () => {
+describe("a spoken reply with tool calls", () => {
+  it("reports each call and the characters spoken before it", async () => {
     const { service, metered } = serviceOver({
       engine: new Reader(),
       writer: writerOf("Well, 😀.", CLOCK, "And?", WEATHER),
@@ -74,7 +74,7 @@ describe("a spoken reply that calls functions", () => {
     assert.equal(metered.length, 1);
   });
 
-  it("pauses where the writer writes a pause, and says what cannot be one as it is", async () => {
+  it("turns a written pause into silence and speaks an invalid one as text", async () => {
     const engine = new Reader();
     const writer = writerOf("Wait [pause:1s] and see.", "<speak>[pause:9h]</speak> Yes.");
     const { service } = serviceOver({ engine, writer });
@@ -84,7 +84,7 @@ describe("a spoken reply that calls functions", () => {
     assert.deepEqual(engine.pieces.map(pausesS), [1, 0]);
   });
 
-  it("says nothing where it only calls: it takes no voice, and is metered once", async () => {
+  it("with calls only leases no model and is metered once", async () => {
     const engine = new Engine();
     const lease = () => assert.fail("a model was leased");
     const { service, metered } = serviceOver({ engine, lease, writer: writerOf(CLOCK, WEATHER) });
@@ -101,7 +101,7 @@ describe("a spoken reply that calls functions", () => {
     assert.equal(service.queued + service.active + service.paused, 0);
   });
 
-  it("fails where nothing is written and nothing called, and where the writer fails after a call", async () => {
+  it("fails if nothing is written, or if the writer fails after a call", async () => {
     for (const parts of [[], [CLOCK, new WriterError("broken")]]) {
       const { service, metered } = serviceOver({ writer: writerOf(...parts) });
       await assert.rejects(collect(service.speak(AUTHORED, caller())), { status: 502 });
@@ -110,7 +110,7 @@ describe("a spoken reply that calls functions", () => {
   });
 });
 
-describe("a reply that is written and not spoken", () => {
+describe("a text-only reply", () => {
   async function written(
     service: SpeechService,
     prepared: ResolvedRequest = AUTHORED,
@@ -125,7 +125,7 @@ describe("a reply that is written and not spoken", () => {
     }
   }
 
-  it("comes a sentence at a time, takes no voice and is metered once", async () => {
+  it("is streamed by sentence, leases no model and is metered once", async () => {
     const lease = () => assert.fail("a model was leased");
     const { service, metered } = serviceOver({ lease, writer: writerOf("One.", "Two.") });
     const { sentences, reply } = await written(service);
@@ -137,7 +137,7 @@ describe("a reply that is written and not spoken", () => {
     );
   });
 
-  it("ends at its bound: by the writer's count, or by four characters a token", async () => {
+  it("stops at its limit: the writer's token count, or four characters per token", async () => {
     const counted = serviceOver({ writer: new ScriptedWriter(["One two.", "Three four.", "Five."]) });
     const reply = await written(counted.service, { ...AUTHORED, maxTokens: 3 });
     assert.deepEqual(reply.sentences, ["One two.", " Three four."]);
@@ -153,7 +153,7 @@ describe("a reply that is written and not spoken", () => {
     for (const { metered } of [counted, uncounted, full]) assert.equal(metered.length, 1);
   });
 
-  it("waits for its turn among those that are written, and gives it back", async () => {
+  it("waits for a writing slot and releases it", async () => {
     const writer = new ScriptedWriter(["One."], { isStepwise: true });
     const writing = { total: 1, perKey: 1, what: "turns", queueDepth: 2, keyQueueDepth: 2, waitMs: 60_000 };
     const { service, metered } = serviceOver({ writer, writing, options: { loadTimeoutMs: 60_000 } });
@@ -168,7 +168,7 @@ describe("a reply that is written and not spoken", () => {
     assert.equal(metered.length, 2);
   });
 
-  it("is metered where its client leaves in the middle, and stops", async () => {
+  it("is metered and stopped when its client disconnects midway", async () => {
     const writer = new ScriptedWriter(["One.", "Two."], { isStepwise: true });
     const { service, metered } = serviceOver({ writer, options: { loadTimeoutMs: 60_000 } });
     const leaving = new AbortController();
@@ -184,7 +184,7 @@ describe("a reply that is written and not spoken", () => {
     assert.deepEqual([metered.length, told], [1, 1]);
   });
 
-  it("is not metered where it never began: the writer failed, or there is none", async () => {
+  it("is not metered if the writer fails or does not exist", async () => {
     const failing = serviceOver({ writer: writerOf(new WriterError("broken")) });
     await assert.rejects(written(failing.service), { status: 502, message: "broken" });
     const none = serviceOver();
@@ -193,7 +193,7 @@ describe("a reply that is written and not spoken", () => {
     assert.equal(failing.metered.length + none.metered.length, 0);
   });
 
-  it("is finished when the server stops, and none begins any more", async () => {
+  it("is finished on shutdown, and new ones are refused", async () => {
     const writer = new ScriptedWriter(["One."], { isStepwise: true });
     const { service } = serviceOver({ writer, options: { loadTimeoutMs: 60_000 } });
     const reply = written(service);

@@ -12,8 +12,8 @@ import {
   withClock,
 } from "./service-over.ts";
 
-describe("a deadline", () => {
-  it("ends an engine that hangs over a frame with a 502, tells it to stop, and frees the place", async () => {
+describe("the frame deadline", () => {
+  it("aborts a hung engine with a 502 and frees the slot", async () => {
     await withClock(async (tick) => {
       const engine = new Engine((index) => (index === 2 ? forever() : undefined));
       const { service, metered, leases } = serviceOver({ engine });
@@ -30,7 +30,7 @@ describe("a deadline", () => {
     });
   });
 
-  it("starts again with every frame, and does not run while the reader takes its time", async () => {
+  it("restarts with every frame and is suspended while the reader is slow", async () => {
     await withClock(async (tick) => {
       const { service } = serviceOver();
       const speech = service.speak(PREPARED, caller());
@@ -42,7 +42,7 @@ describe("a deadline", () => {
     });
   });
 
-  it("ends a model that does not load with a 502, and lets go of it should it load later", async () => {
+  it("fails a model that does not load with a 502, and releases it if it loads later", async () => {
     await withClock(async (tick) => {
       let load = () => {};
       const loaded = new Promise<void>((resolve) => {

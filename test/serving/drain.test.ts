@@ -13,8 +13,8 @@ import {
   withClock,
 } from "./service-over.ts";
 
-describe("a service that drains", () => {
-  it("finishes what is being spoken, refuses whoever waits or comes, and then is done", async () => {
+describe("draining a service", () => {
+  it("finishes open utterances and refuses queued and new ones", async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -40,11 +40,11 @@ describe("a service that drains", () => {
     assert.equal(metered.length, 1);
   });
 
-  it("is done at once when nothing is being spoken", async () => {
+  it("ends at once if nothing is spoken", async () => {
     await serviceOver().service.drain(60_000);
   });
 
-  it("cuts off with a 502 what takes longer than the grace, unmetered", async () => {
+  it("aborts with a 502, unmetered, what outlasts the grace period", async () => {
     await withClock(async (tick) => {
       const engine = new Engine((index) => (index === 5 ? forever() : undefined));
       const { service, metered } = serviceOver({ engine, options: { frameTimeoutMs: 60_000 } });

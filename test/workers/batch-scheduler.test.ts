@@ -22,7 +22,7 @@ function pool(entry: URL, options: Partial<WorkerPoolOptions> = {}) {
   return createWorkerPool({ entry, create: {}, size: 1, isBatching: true, ...options });
 }
 
-test("utterances of a thread are computed together, frame after frame", async () => {
+test("computes the utterances of a thread together, frame by frame", async () => {
   const three = await pool(meeting);
   const spoken = [1, 2, 3].map(() => three.speak(scriptOf({ text: "3" }), never()));
   for (let frame = 0; frame < 20; frame++) {
@@ -33,7 +33,7 @@ test("utterances of a thread are computed together, frame after frame", async ()
   await three.close();
 });
 
-test("one that is not listened to is not asked for more than its credit, and holds up nobody who needs it not", async () => {
+test("an idle reader gets its credit of frames and does not delay others", async () => {
   const count = counters();
   const both = await pool(faulty, { create: { counters: count }, creditFrames: 3 });
   const idle = both.speak(scriptOf({ text: "speak" }), never());
@@ -45,7 +45,7 @@ test("one that is not listened to is not asked for more than its credit, and hol
   await both.close();
 });
 
-test("one that is stopped leaves, and the others are asked without it", async () => {
+test("a stopped utterance leaves the batch", async () => {
   const two = await pool(meeting);
   const leaving = new AbortController();
   const gone = two.speak(scriptOf({ text: "2" }), leaving.signal);
@@ -59,7 +59,7 @@ test("one that is stopped leaves, and the others are asked without it", async ()
   await two.close();
 });
 
-test("all that a killed thread was computing fail, and another speaks in its place", async () => {
+test("a killed thread fails all its utterances and is replaced", async () => {
   const two = await pool(meeting);
   const spoken = [1, 2].map(() => two.speak(scriptOf({ text: "2" }), never()));
   await Promise.all(spoken.map((speech) => speech.next()));
@@ -76,7 +76,7 @@ test("all that a killed thread was computing fail, and another speaks in its pla
   await two.close();
 });
 
-test("it calls back at once, while a step is not done, and begins none once it is stopped", async () => {
+test("between() calls back during a step; a stopped scheduler begins no step", async () => {
   const together = createBatchScheduler();
   let finish = (): void => {};
   let steps = 0;

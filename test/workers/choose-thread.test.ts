@@ -13,8 +13,8 @@ function heard(digest: string): Turn {
 
 const loads = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 });
 
-describe("The thread that is to speak", () => {
-  it("is the one that speaks for the fewest where there is nothing to hear", () => {
+describe("the chosen thread", () => {
+  it("has the least load if there is no audio", () => {
     fc.assert(
       fc.property(loads, (each) => {
         const threads = each.map((load) => ({ load }));
@@ -23,7 +23,7 @@ describe("The thread that is to speak", () => {
     );
   });
 
-  it("is the same for all that begins with one clip, however a conversation goes on", () => {
+  it("is the same for every conversation that begins with one clip", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string()), (digest, later) => {
         const threads = [{ load: 0 }, { load: 1 }, { load: 1 }, { load: 0 }];
@@ -34,7 +34,7 @@ describe("The thread that is to speak", () => {
     );
   });
 
-  it("never speaks for two more than another", () => {
+  it("never has two more utterances than another", () => {
     fc.assert(
       fc.property(loads, fc.string(), (each, digest) => {
         const chosen = chooseThread(
@@ -46,7 +46,7 @@ describe("The thread that is to speak", () => {
     );
   });
 
-  it("is an idle one where a thread keeps pace with one listener alone, whoever has heard the clip", () => {
+  it("is an idle one if a thread keeps pace with one listener only", () => {
     fc.assert(
       fc.property(loads, fc.string(), (each, digest) => {
         const threads = each.map((load) => ({ load }));
@@ -55,7 +55,7 @@ describe("The thread that is to speak", () => {
     );
   });
 
-  it("differs from clip to clip", () => {
+  it("varies from clip to clip", () => {
     const threads = [{ load: 0 }, { load: 0 }];
     const chosen = Array.from({ length: 40 }, (_, i) =>
       chooseThread(threads, { history: [heard(`clip ${i}`)] }),

@@ -10,7 +10,7 @@ const voice = new URL("../../src/engines/embedded/model.js", import.meta.url).hr
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
 const tone = new URL("../core/tone-model.js", import.meta.url).href;
 
-test("a process ends by itself once its pool is closed, an utterance left open or not", async () => {
+test("a process exits after its pool is closed, even with an open utterance", async () => {
   const { stdout } = await runScript(`
     const pool = await createWorkerPool({ entry: new URL(${JSON.stringify(tone)}), create: {}, size: 2 });
     const speech = pool.speak(script, new AbortController().signal);
@@ -21,7 +21,7 @@ test("a process ends by itself once its pool is closed, an utterance left open o
   assert.equal(stdout, "closed\n");
 });
 
-test("a process ends by itself after a pool that could not be made", async () => {
+test("a process exits after a pool that failed to start", async () => {
   const { stdout } = await runScript(`
     const entry = new URL("data:text/javascript,export async function createModel() { throw new Error('no weights') }");
     await createWorkerPool({ entry, create: {}, size: 2 }).catch((error) => console.log(error.message));
@@ -29,7 +29,7 @@ test("a process ends by itself after a pool that could not be made", async () =>
   assert.equal(stdout, "the speech model stopped: no weights\n");
 });
 
-test("a process that exits in mid-sentence exits with the code it gave, though onnxruntime runs in its threads", async () => {
+test("a process that exits midway keeps its exit code while onnxruntime runs in its threads", async () => {
   const exiting = runScript(`
     const voiceDir = ${JSON.stringify(voiceDir)};
     const pool = await createWorkerPool({ entry: new URL(${JSON.stringify(voice)}), create: { voiceDir }, size: 2 });

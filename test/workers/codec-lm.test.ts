@@ -19,7 +19,7 @@ function inThread(): Promise<WorkerPool> {
 // It knows no words.
 speechModelConformance("a codec language model in a thread", inThread, ["tellsWords"]);
 
-test("the thread of a codec language model can be killed in mid-frame, and another speaks in its place", async () => {
+test("a codec language model's thread killed midway fails its utterances and is replaced", async () => {
   const pool = await inThread();
   const spoken = [1n, 2n, 3n].map((seed) => pool.speak(scriptOf({ text: LONG_TEXT, seed }), never()));
   await Promise.all(spoken.map((speech) => speech.next()));
@@ -30,7 +30,7 @@ test("the thread of a codec language model can be killed in mid-frame, and anoth
   await pool.close();
 });
 
-test("one that is not listened to takes nothing from the others, and is not computed beyond its credit", async () => {
+test("an idle reader does not delay others", async () => {
   const pool = await inThread();
   const idle = pool.speak(scriptOf({ text: LONG_TEXT }), never());
   await idle.next();
@@ -40,7 +40,7 @@ test("one that is not listened to takes nothing from the others, and is not comp
   await pool.close();
 });
 
-test("more utterances than places are open at once, one leaves, and all others come to their end", async () => {
+test("more utterances than slots are open at once, one leaves, and the others finish", async () => {
   const pool = await inThread();
   const leaving = new AbortController();
   const left = pool.speak(scriptOf({ text: LONG_TEXT }), leaving.signal);

@@ -16,7 +16,7 @@ const create = { voiceDir, tables: await loadTextTables(voiceDir) };
 
 speechModelConformance("the embedded voice in a thread", () => createWorkerPool({ entry, create, size: 1 }));
 
-test("the embedded voice says the same in a thread, byte for byte, as without one", async () => {
+test("the embedded voice yields the same bytes in a thread", async () => {
   const pool = await createWorkerPool({ entry, create, size: 1 });
   const model = await createParametricModel(create);
   const [inThread, direct] = [
@@ -28,7 +28,7 @@ test("the embedded voice says the same in a thread, byte for byte, as without on
   await Promise.all([pool.close(), model.close()]);
 });
 
-test("while the embedded voice listens to 30 s of somebody new, who is open already gets frame after frame", async (context) => {
+test("open utterances continue while the embedded voice analyses 30 s of audio", async (context) => {
   const pool = await createWorkerPool({ entry, create, size: 1 });
   context.after(() => pool.close());
   const { frames } = await speakAll(pool, { text: LONG_TEXT, speaker: "1" });
@@ -54,7 +54,7 @@ test("while the embedded voice listens to 30 s of somebody new, who is open alre
   await Promise.all([open.return(REPORT), listener.return(REPORT)]);
 });
 
-test("the embedded voice's thread can be killed in mid-sentence, and another speaks in its place", async () => {
+test("the embedded voice's thread can be killed midway and is replaced", async () => {
   const pool = await createWorkerPool({ entry, create, size: 1 });
   for (let round = 0; round < 3; round++) {
     const speech = pool.speak(scriptOf({ text: LONG_TEXT }), never());

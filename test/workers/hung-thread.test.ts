@@ -18,11 +18,11 @@ afterEach(async () => {
 });
 
 for (const [how, command] of [
-  ["goes round for ever", "spin"],
-  ["waits for what nobody tells it", "block"],
-  ["is in a step that never comes to its end", "never"],
+  ["loops forever", "spin"],
+  ["blocks forever", "block"],
+  ["never finishes a step", "never"],
 ] as const) {
-  test(`a thread that ${how} is given up: its utterances fail, it ends, and another takes its place`, async () => {
+  test(`a thread that ${how} fails its utterances and is replaced`, async () => {
     const events: string[] = [];
     const { pool } = await faultyPool({ ...QUICK, onEvent: ({ kind }) => events.push(kind) });
     const beside = speak(pool, "speak");
@@ -36,7 +36,7 @@ for (const [how, command] of [
   });
 }
 
-test("once a thread has stopped answering, utterances go to the others, though it has nobody left", async () => {
+test("a hung thread gets no new utterances", async () => {
   const { pool, count } = await faultyPool({ pingMs: 20, stallMs: NEVER_MS, size: 2 });
   const controller = new AbortController();
   const hanging = pool.speak(scriptOf({ text: "hold" }), controller.signal);
@@ -50,11 +50,11 @@ test("once a thread has stopped answering, utterances go to the others, though i
   for (const other of others) for (let i = 0; i < 5; i++) assert.equal((await other.next()).done, false);
   openGate(count);
   await until("its answer", () => pool.stats().hung === 0);
-  assert.equal(pool.stats().replaced, 0, "it came to itself in time");
+  assert.equal(pool.stats().replaced, 0, "it recovered in time");
   await Promise.all(others.map((other) => other.return(REPORT)));
 });
 
-test("a thread that was left by all is asked once more, so that one that hangs is found without anybody waiting", async () => {
+test("a hung thread without listeners is detected by one more ping", async () => {
   const { pool, count } = await faultyPool(QUICK);
   const controller = new AbortController();
   const hanging = pool.speak(scriptOf({ text: "block" }), controller.signal);
@@ -65,7 +65,7 @@ test("a thread that was left by all is asked once more, so that one that hangs i
   await takeFrames(pool, 3);
 });
 
-test("a thread in native code is not cut off: it ends itself when it comes out", async () => {
+test("a thread in native code is not terminated: it ends itself afterwards", async () => {
   const { pool, count } = await faultyPool(QUICK);
   await assert.rejects(drain(speak(pool, "native")), SpeechFailedError);
   await takeFrames(pool, 5);
@@ -75,7 +75,7 @@ test("a thread in native code is not cut off: it ends itself when it comes out",
   assert.equal(Atomics.load(count, COUNT.native), 1);
 });
 
-test("threads that cannot be ended pile up to a bound; a place beyond it is down until one of them ends", async () => {
+test("lingering threads are bounded; the slot beyond the bound is down until one ends", async () => {
   const events: string[] = [];
   const onEvent: WorkerPoolOptions["onEvent"] = ({ kind }) => events.push(kind);
   const { pool, count } = await faultyPool({ ...QUICK, maxLingering: 2, restartDelayMs: 1, onEvent });
@@ -89,7 +89,7 @@ test("threads that cannot be ended pile up to a bound; a place beyond it is down
   assert.deepEqual(events, ["hung", "hung", "failing", "recovered"]);
 });
 
-test("a thread that hangs while it starts is given up, and the next one is tried", async () => {
+test("a thread that hangs during start is replaced", async () => {
   const { pool } = await faultyPool(
     { ...QUICK, startTimeoutMs: 2_000 },
     { goodStarts: 1, badStarts: 1, isBadStartHung: true },
@@ -99,7 +99,7 @@ test("a thread that hangs while it starts is given up, and the next one is tried
   assert.equal(pool.stats().replaced, 2);
 });
 
-test("a pool whose thread hangs at the start fails, and says so", async () => {
+test("a pool whose thread hangs during start fails", async () => {
   const create: FaultyOptions = { counters: counters(), goodStarts: 0, isBadStartHung: true };
   await assert.rejects(
     createWorkerPool({ entry, create, size: 1, startTimeoutMs: 100 }),
@@ -107,7 +107,7 @@ test("a pool whose thread hangs at the start fails, and says so", async () => {
   );
 });
 
-test("a pool is closed though its thread hangs", async () => {
+test("a pool closes while its thread hangs", async () => {
   for (const command of ["spin", "native"]) {
     const { pool, count } = await faultyPool({ closeGraceMs: 10 });
     const speech = speak(pool, command);

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const REPORT = { stop: "finished", spoken: "" } as const;
 
-test("an utterance whose model still listens holds up nobody, and gives nothing", async () => {
+test("an utterance whose model analyses its history blocks no other", async () => {
   const { pool, count } = await deafPool();
   const listening = begin(pool, "long");
   await heard(count, 1);
@@ -30,7 +30,7 @@ test("an utterance whose model still listens holds up nobody, and gives nothing"
   await pool.close();
 });
 
-test("leaving an utterance ends its listening, and its model is not asked to speak", async () => {
+test("leaving an utterance aborts the analysis, and its model does not speak", async () => {
   const { pool, count } = await deafPool();
   const listening = begin(pool, "long");
   await heard(count, 1);
@@ -43,7 +43,7 @@ test("leaving an utterance ends its listening, and its model is not asked to spe
   await pool.close();
 });
 
-test("leaving before the thread has begun to listen ends it as well", async () => {
+test("leaving before the analysis begins aborts it as well", async () => {
   const { pool, count } = await deafPool();
   const listening = begin(pool, "long");
   listening.leave();
@@ -54,7 +54,7 @@ test("leaving before the thread has begun to listen ends it as well", async () =
   await pool.close();
 });
 
-test("closing while a model listens fails the utterance, and ends the thread by itself", async () => {
+test("closing during an analysis fails the utterance and ends the thread", async () => {
   const { pool, count } = await deafPool();
   const { first } = begin(pool, "long");
   await heard(count, 1);
@@ -62,14 +62,14 @@ test("closing while a model listens fails the utterance, and ends the thread by 
   assert.equal(Atomics.load(count, COUNT.unheard), 1);
 });
 
-test("a model that fails to listen is asked to speak all the same", async () => {
+test("a model that fails to analyse still speaks", async () => {
   const { pool, count } = await deafPool();
   assert.equal((await begin(pool, "deaf").first).done, false);
   assert.equal(Atomics.load(count, COUNT.heard), 1);
   await pool.close();
 });
 
-test("a model that fails to listen and to speak is told of once, as speech that failed", async () => {
+test("a model that fails to analyse and to speak reports one failure", async () => {
   const { pool } = await deafPool();
   await assert.rejects(begin(pool, "mute").first, (error) => {
     assert.ok(error instanceof SpeechFailedError);
@@ -81,7 +81,7 @@ test("a model that fails to listen and to speak is told of once, as speech that 
   await pool.close();
 });
 
-test("a thread that dies while it listens fails its utterances and is replaced", async () => {
+test("a thread that dies during an analysis fails its utterances and is replaced", async () => {
   const { pool } = await deafPool();
   await assert.rejects(begin(pool, "crash").first, SpeechFailedError);
   await framesOf(pool, "views", 3);
@@ -89,7 +89,7 @@ test("a thread that dies while it listens fails its utterances and is replaced",
   await pool.close();
 });
 
-test("a history without audio is not listened to", async () => {
+test("a history without audio is not analysed", async () => {
   const { pool, count } = await deafPool();
   const history: Turn[] = [{ speaker: "0", text: "long", audio: null }];
   const speech = pool.speak(scriptOf({ text: "views", history }), never());
@@ -99,7 +99,7 @@ test("a history without audio is not listened to", async () => {
   await pool.close();
 });
 
-test("a text that is at its end before the listening is spoken whole", async () => {
+test("a text that ends before the analysis is spoken in full", async () => {
   const tone = new URL("../core/tone-model.js", import.meta.url);
   const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
   const { report } = await drain(

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Turn } from "../../src/core/conversation.ts";
 import { packHistory, packVoice } from "../../src/workers/speech-thread.ts";
 
-test("clips are copied once, and the caller's stay whole when the copies are handed over", () => {
+test("clips are copied once, and the caller's stay intact", () => {
   const samples = Float32Array.of(0.1, 0.2, 0.3).subarray(1);
   const { packed: history, transfer } = packHistory([
     turn(samples),
@@ -15,7 +15,7 @@ test("clips are copied once, and the caller's stay whole when the copies are han
   assert.deepEqual(received[1], { speaker: "1", text: "Yes.", audio: null });
 });
 
-test("clips that are given away are not copied at all, and are gone", () => {
+test("clips that are given away are transferred without a copy", () => {
   const samples = Float32Array.of(0.1, 0.2);
   const { packed: history, transfer } = packHistory([turn(samples, true)]);
   assert.equal(transfer[0], samples.buffer);
@@ -24,14 +24,14 @@ test("clips that are given away are not copied at all, and are gone", () => {
   assert.equal(samples.length, 0);
 });
 
-test("a part of a larger array is copied out of it, whoever it belongs to", () => {
+test("a view into a larger array is always copied", () => {
   const samples = Float32Array.of(0.1, 0.2, 0.3).subarray(1);
   const { transfer } = packHistory([turn(samples, true)]);
   structuredClone(null, { transfer: [...transfer] });
   assert.deepEqual(samples, Float32Array.of(0.2, 0.3));
 });
 
-test("the recording of a voice is copied, since others speak with it, and the copy is its thread's alone", () => {
+test("the recording of a voice is copied", () => {
   const samples = Float32Array.of(0.1, 0.2);
   const clip = { samples, sampleRateHz: 24_000, durationS: 1, digest: "a voice" };
   const { packed, transfer } = packVoice([

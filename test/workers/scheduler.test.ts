@@ -20,7 +20,7 @@ test("a new utterance's first frame comes before the tenth of the others", async
   await thread.close();
 });
 
-test("utterances that are due alike take turns", async () => {
+test("utterances with the same due time take turns", async () => {
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 100);
   thread.open(2, LONG_TEXT, 100);
@@ -30,7 +30,7 @@ test("utterances that are due alike take turns", async () => {
   await thread.close();
 });
 
-test("a reader that takes all it can get does not hold up one that keeps to real time", async () => {
+test("a greedy reader does not delay a real-time reader", async () => {
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 1_000);
   thread.open(2, LONG_TEXT, 1);
@@ -52,7 +52,7 @@ test("an utterance without credit computes nothing", async () => {
   await thread.close();
 });
 
-test("who took nothing for a minute is due now, and not for the whole minute", async () => {
+test("a reader idle for a minute is due now, without a backlog", async () => {
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 1);
   await thread.frames(1);
@@ -62,7 +62,7 @@ test("who took nothing for a minute is due now, and not for the whole minute", a
   await thread.close();
 });
 
-test("who listened for a minute first is due then, and not for the whole minute", async () => {
+test("an utterance that analysed for a minute is due now, without a backlog", async () => {
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 1);
   thread.nowMs = 60_000;
@@ -71,7 +71,7 @@ test("who listened for a minute first is due then, and not for the whole minute"
   await thread.close();
 });
 
-test("one that waits for its text does not hold up the others, and goes on when it comes", async () => {
+test("an utterance waiting for text does not delay others, and continues when it arrives", async () => {
   const thread = await createThread();
   thread.open(1, null, 100);
   thread.open(2, LONG_TEXT, 20);
@@ -83,7 +83,7 @@ test("one that waits for its text does not hold up the others, and goes on when 
   await thread.close();
 });
 
-test("one that is stopped gives no further frame and says nothing more", async () => {
+test("a stopped utterance yields no further frame", async () => {
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 100);
   thread.open(2, LONG_TEXT, 100);
@@ -96,7 +96,7 @@ test("one that is stopped gives no further frame and says nothing more", async (
   await thread.close();
 });
 
-test("a model that throws is told of once, and the others go on", async () => {
+test("a failing model is reported once, and the others continue", async () => {
   const thread = await createThread(await createToneModel({ failAtFrame: 5 }));
   thread.open(1, LONG_TEXT, 100);
   thread.open(2, LONG_TEXT, 3);
@@ -106,7 +106,7 @@ test("a model that throws is told of once, and the others go on", async () => {
   await thread.close();
 });
 
-test("between two steps it calls back: at once with nothing to do, and while one waits for its text", async () => {
+test("between() calls back when idle and while an utterance waits for text", async () => {
   const thread = await createThread();
   await thread.between();
   thread.open(1, null, 100);
@@ -117,7 +117,7 @@ test("between two steps it calls back: at once with nothing to do, and while one
   await thread.close();
 });
 
-test("while a step is not done it does not call back", async () => {
+test("between() does not call back during a step", async () => {
   const tone = await createToneModel();
   let goOn = (): void => {};
   const held = new Promise<void>((resolve) => (goOn = resolve));
@@ -140,7 +140,7 @@ test("while a step is not done it does not call back", async () => {
   await thread.close();
 });
 
-test("those who are late share the time by who asks, however many utterances each has", async () => {
+test("late utterances share time by key, however many each key has", async () => {
   let nowMs = 1_000;
   const scheduler = createScheduler(() => nowMs);
   const order: string[] = [];
@@ -166,7 +166,7 @@ test("those who are late share the time by who asks, however many utterances eac
   assert.ok(!order.includes("ahead"), "who is ahead of time waits for who is late");
 });
 
-test("whoever comes later has saved no time up", async () => {
+test("a new key starts without saved time", async () => {
   const shares = new TimeShares();
   shares.charge("a", 500);
   shares.charge("a", 500);

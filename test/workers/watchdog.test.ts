@@ -4,7 +4,7 @@ import { Watchdog } from "../../src/workers/watchdog.ts";
 
 const PING_MS = 500;
 
-test("a thread is asked at once when it is given something, then now and then while it is busy", (context) => {
+test("pings at once on new work, then periodically while busy", (context) => {
   const { thread, pulse, tick } = watched(context);
   assert.equal(thread.asked, 0);
   pulse.begin();
@@ -16,7 +16,7 @@ test("a thread is asked at once when it is given something, then now and then wh
   assert.equal(thread.asked, 6);
 });
 
-test("an idle thread is not asked, and has no timer", (context) => {
+test("does not ping an idle thread, and has no timer", (context) => {
   const { thread, pulse, tick } = watched(context);
   pulse.begin();
   pulse.answered();
@@ -24,10 +24,10 @@ test("an idle thread is not asked, and has no timer", (context) => {
   for (let i = 0; i < 100; i++) tick();
   assert.equal(thread.asked, 1);
   pulse.begin();
-  assert.equal(thread.asked, 2, "and again at once when there is something new");
+  assert.equal(thread.asked, 2, "pings at once on new work");
 });
 
-test("a thread that was left by all is asked once more", (context) => {
+test("pings once more after the last listener leaves", (context) => {
   const { thread, pulse, tick } = watched(context);
   pulse.begin();
   pulse.answered();
@@ -36,22 +36,22 @@ test("a thread that was left by all is asked once more", (context) => {
   tick();
   assert.equal(thread.asked, 2);
   for (let i = 0; i < 100; i++) tick();
-  assert.equal(thread.hung, 1, "that it owes the answer is seen, though nobody is there");
+  assert.equal(thread.hung, 1, "the overdue answer is detected");
 });
 
-test("an answer is overdue after two questions' time, and nothing is wrong once it comes", (context) => {
+test("an answer is overdue after two intervals, until it comes", (context) => {
   const { thread, pulse, tick } = watched(context);
   pulse.begin();
   tick();
   assert.ok(pulse.isAnswering);
   tick();
   assert.ok(!pulse.isAnswering);
-  assert.equal(thread.asked, 1, "it is not asked again while it owes an answer");
+  assert.equal(thread.asked, 1, "no ping while an answer is due");
   pulse.answered();
   assert.ok(pulse.isAnswering);
 });
 
-test("a thread that answers a moment before its time is up is not given up", (context) => {
+test("a thread that answers just in time is kept", (context) => {
   const { thread, pulse, tick } = watched(context);
   for (let round = 0; round < 3; round++) {
     pulse.begin();
@@ -62,7 +62,7 @@ test("a thread that answers a moment before its time is up is not given up", (co
   assert.equal(thread.hung, 0);
 });
 
-test("a thread is given up once, and not asked any more", (context) => {
+test("a thread is reported hung once, and not pinged again", (context) => {
   const { thread, pulse, tick } = watched(context);
   pulse.begin();
   for (let i = 0; i < 100; i++) tick();
@@ -72,7 +72,7 @@ test("a thread is given up once, and not asked any more", (context) => {
   assert.deepEqual([thread.hung, thread.asked], [1, 1]);
 });
 
-test("one that is stopped says nothing more", (context) => {
+test("a stopped watchdog reports nothing", (context) => {
   const { thread, pulse, tick } = watched(context);
   pulse.begin();
   pulse.stop();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../../src/core/speech-model.ts";
 import { fromWireError, toWireError } from "../../src/workers/protocol.ts";
 
-test("an error of the seam crosses a thread's boundary with its class, its words and when to retry", () => {
+test("a model's error crosses threads with its class, message and retry time", () => {
   for (const error of [
     new NothingToSpeakError("nothing"),
     new ConversationError("too long"),
@@ -19,7 +19,7 @@ test("an error of the seam crosses a thread's boundary with its class, its words
   }
 });
 
-test("what no model owns up to is its failure", () => {
+test("any other thrown value becomes a SpeechFailedError", () => {
   for (const thrown of [new RangeError("out of range"), "out of range"]) {
     const crossed = fromWireError(toWireError(thrown));
     assert.ok(crossed instanceof SpeechFailedError);

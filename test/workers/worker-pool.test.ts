@@ -15,7 +15,7 @@ import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 const entry = new URL("./faulty-model.js", import.meta.url);
 const tone = new URL("../core/tone-model.js", import.meta.url);
 
-test("a thread is ahead of its consumer by its credit and no further", async () => {
+test("a thread computes ahead up to its credit", async () => {
   const count = counters();
   const pool = await faultyPool({ counters: count }, { creditFrames: 3 });
   const slow = speak(pool, "speak");
@@ -27,7 +27,7 @@ test("a thread is ahead of its consumer by its credit and no further", async () 
   await pool.close();
 });
 
-test("an utterance that is left computes nothing more, and its model lets go of it", async () => {
+test("an abandoned utterance computes nothing more and is closed", async () => {
   const count = counters();
   const pool = await faultyPool({ counters: count });
   const controller = new AbortController();
@@ -44,7 +44,7 @@ test("an utterance that is left computes nothing more, and its model lets go of 
   await pool.close();
 });
 
-test("an abort is thrown at once, though the thread is deep in a frame", async () => {
+test("an abort is thrown at once, even during a frame", async () => {
   const count = counters();
   const pool = await faultyPool({ counters: count });
   const controller = new AbortController();
@@ -60,7 +60,7 @@ test("an abort is thrown at once, though the thread is deep in a frame", async (
   await pool.close();
 });
 
-test("frames are handed over, not copied, unless they are part of a larger buffer", async () => {
+test("frames are transferred, not copied, unless they are views", async () => {
   const count = counters();
   const pool = await faultyPool({ counters: count });
   await takeFrames(pool, "speak", 8);
@@ -74,7 +74,7 @@ test("frames are handed over, not copied, unless they are part of a larger buffe
   await pool.close();
 });
 
-test("an utterance goes to the thread that computes for the fewest", async () => {
+test("an utterance goes to the thread with the least load", async () => {
   const count = counters();
   const pool = await faultyPool({ counters: count }, { size: 2 });
   const busy = speak(pool, "hold");
@@ -88,9 +88,9 @@ test("an utterance goes to the thread that computes for the fewest", async () =>
 });
 
 for (const [how, command] of [
-  ["ends itself", "exit"],
-  ["throws what nobody catches", "throw"],
-  ["eats all its memory", "eat"],
+  ["exits", "exit"],
+  ["throws an uncaught error", "throw"],
+  ["runs out of memory", "eat"],
 ] as const) {
   test(`a thread that ${how} fails its utterances and is replaced`, async () => {
     const events: string[] = [];
@@ -112,7 +112,7 @@ for (const [how, command] of [
   });
 }
 
-test("a thread killed in mid-sentence fails its own utterance and no other", async () => {
+test("a killed thread fails its own utterance only", async () => {
   const pool = await createWorkerPool({ entry: tone, create: {}, size: 2 });
   const [first, second] = [speak(pool, LONG_TEXT), speak(pool, LONG_TEXT)];
   await Promise.all([first.next(), second.next()]);
@@ -126,7 +126,7 @@ test("a thread killed in mid-sentence fails its own utterance and no other", asy
   await pool.close();
 });
 
-test("with its only thread dead, an utterance waits for the replacement, or for its signal", async () => {
+test("without a thread, an utterance waits for the replacement or its signal", async () => {
   const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
   await pool.terminateOne();
   const controller = new AbortController();
@@ -138,7 +138,7 @@ test("with its only thread dead, an utterance waits for the replacement, or for 
   await pool.close();
 });
 
-test("a model that cannot be made fails the pool with its message, and leaves no thread", async () => {
+test("a model that fails to start fails the pool with its message", async () => {
   const create: FaultyOptions = { counters: counters(), startError: "voice.onnx: not an ONNX file" };
   await assert.rejects(createWorkerPool({ entry, create, size: 2 }), (error) => {
     assert.ok(error instanceof SpeechFailedError);
@@ -147,12 +147,12 @@ test("a model that cannot be made fails the pool with its message, and leaves no
   });
 });
 
-test("an entry that is no module fails the pool", async () => {
+test("a missing module fails the pool", async () => {
   const missing = new URL("./no-such-module.js", import.meta.url);
   await assert.rejects(createWorkerPool({ entry: missing, create: {}, size: 1 }), /no-such-module/);
 });
 
-test("while no thread can be started, utterances are told at once, and the place recovers by itself when one can", async () => {
+test("utterances fail at once while no thread starts, until one does", async () => {
   const count = counters();
   const log: (readonly [string, PoolStats])[] = [];
   const pool: WorkerPool = await faultyPool(
@@ -176,7 +176,7 @@ test("while no thread can be started, utterances are told at once, and the place
   await pool.close();
 });
 
-test("a pool with a place that cannot be filled can be closed", async () => {
+test("a pool with a broken slot can be closed", async () => {
   const pool = await faultyPool(
     { counters: counters(), goodStarts: 1 },
     { startAttempts: 1, restartDelayMs: 2 ** 30 },
@@ -187,7 +187,7 @@ test("a pool with a place that cannot be filled can be closed", async () => {
   await assert.rejects(speak(pool, "speak").next(), /was closed/);
 });
 
-test("deaths that utterances bring about never count as failed starts", async () => {
+test("deaths caused by utterances do not count as failed starts", async () => {
   const pool = await faultyPool({ counters: counters() }, { startAttempts: 2 });
   for (let round = 0; round < 4; round++) {
     await assert.rejects(drain(speak(pool, "exit")), SpeechFailedError);
@@ -197,7 +197,7 @@ test("deaths that utterances bring about never count as failed starts", async ()
   await pool.close();
 });
 
-test("a pool can be closed while a thread that died is being replaced", async () => {
+test("a pool can be closed while a dead thread is replaced", async () => {
   const pool = await createWorkerPool({ entry: tone, create: {}, size: 2 });
   await pool.terminateOne();
   const waiting = Promise.allSettled([drain(speak(pool, LONG_TEXT)), drain(speak(pool, LONG_TEXT))]);

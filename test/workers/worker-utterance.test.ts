@@ -6,7 +6,7 @@ import { packHistory } from "../../src/workers/speech-thread.ts";
 import { WorkerUtterance, type WorkerUtteranceEvents } from "../../src/workers/worker-utterance.ts";
 import { scriptOf } from "../core/scripts.ts";
 
-test("the samples of earlier turns are there while they are heard, and let go of with the first frame", async () => {
+test("the history's samples are freed at the first frame", async () => {
   const samples = new Float32Array(240);
   const audio = { samples, sampleRateHz: 24_000, durationS: 0.01, digest: "a clip" };
   const { packed: history } = packHistory([
@@ -40,7 +40,7 @@ test("the samples of earlier turns are there while they are heard, and let go of
   assert.equal(samples.length, 240);
 });
 
-test("frames are told one by one at first, then several at once, never more than a quarter of what is ahead", async () => {
+test("frames are sent singly at first, then in batches of at most a quarter of the lead", async () => {
   const told: number[] = [];
   const utterance = utteranceOf(framesWithoutEnd, 20, { onFrames: (frames) => told.push(frames.length) });
   for (let step = 0; step < 20; step++) await utterance.step();
@@ -58,7 +58,7 @@ test("frames are told one by one at first, then several at once, never more than
   assert.equal(Math.max(...told), 4);
 });
 
-test("what was kept is told before the end, before a failure, and while text is waited for", async () => {
+test("pending frames are sent before the end, a failure or a wait for text", async () => {
   const told: string[] = [];
   const events = {
     onFrames: (frames: readonly unknown[]) => told.push(`${frames.length}`),

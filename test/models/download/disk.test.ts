@@ -13,7 +13,7 @@ import { withFullDisk } from "../../full-disk.ts";
 import { cut, file, fileServer, status } from "./file-server.ts";
 import { leftOf, manifestOf, placed, pull, sha256, WEIGHTS } from "./fixture.ts";
 
-/** A user without rights, where the tests run as one with all of them. */
+/** The user without rights that tests as root switch to. */
 const NOBODY = 65_534;
 
 /** Installs the file by hand. */
@@ -25,7 +25,7 @@ function install(bytes: Uint8Array = WEIGHTS) {
   return { manifest, dataDir };
 }
 
-/** Does work as somebody who may only read the folder. */
+/** Runs work as a user who may only read the folder. */
 async function asReader<T>(folder: string, work: () => Promise<T>): Promise<T> {
   chmodSync(folder, 0o555);
   const isRoot = process.geteuid?.() === 0;
@@ -39,14 +39,14 @@ async function asReader<T>(folder: string, work: () => Promise<T>): Promise<T> {
 }
 
 describe("an installed checkpoint", () => {
-  it("is not fetched again, even where nothing can be written", async () => {
+  it("is not fetched again, even on a read-only disk", async () => {
     const { manifest, dataDir } = install();
     const { end, events } = await asReader(dataDir, () => pull(manifest, dataDir));
     assert.deepEqual([end, events], ["already-installed", []]);
     assert.equal((await inspectCheckpoint(manifest, dataDir)).state, "installed");
   });
 
-  it("that is missing is named, with the remedy", async () => {
+  it("reports a missing file with the remedy", async () => {
     const { state, problem, sizeBytes } = await inspectCheckpoint(manifestOf("https://x/"), "/nowhere");
     assert.deepEqual([state, sizeBytes], ["missing", 0]);
     assert.equal(
@@ -55,7 +55,7 @@ describe("an installed checkpoint", () => {
     );
   });
 
-  it("that is truncated is named by a look at its size", async () => {
+  it("reports a truncated file from its size", async () => {
     const { manifest, dataDir } = install(WEIGHTS.subarray(0, 12));
     const { state, problem, sizeBytes } = await inspectCheckpoint(manifest, dataDir);
     assert.deepEqual([state, sizeBytes], ["damaged", 12]);
@@ -65,7 +65,7 @@ describe("an installed checkpoint", () => {
     );
   });
 
-  it("with one wrong bit is named by a look at its bytes", async () => {
+  it("reports a flipped bit when its bytes are verified", async () => {
     const wrong = Buffer.from(WEIGHTS);
     wrong[50_000]! ^= 1;
     const { manifest, dataDir } = install(wrong);
@@ -78,7 +78,7 @@ describe("an installed checkpoint", () => {
     );
   });
 
-  it("that may not be read is damaged", async () => {
+  it("is damaged if its file is unreadable", async () => {
     const { manifest, dataDir } = install();
     const path = checkpointFile(manifest, dataDir);
     chmodSync(path, 0);
@@ -86,7 +86,7 @@ describe("an installed checkpoint", () => {
     assert.match(problem ?? "", /tiny\.gguf cannot be read \(EACCES\)/);
   });
 
-  it("that is damaged is replaced, and stays until it can be", async () => {
+  it("is replaced if damaged, and kept until the replacement is complete", async () => {
     const { dataDir } = install(WEIGHTS.subarray(0, 12));
     const { url } = await fileServer(status(404), cut(10), file());
     const manifest = manifestOf(url);
@@ -99,7 +99,7 @@ describe("an installed checkpoint", () => {
     assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
   });
 
-  it("is removed with all that belongs to it, once", async () => {
+  it("is removed with its partial downloads, once", async () => {
     const { manifest, dataDir } = install();
     writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, "x");
     assert.equal(await removeCheckpoint(manifest, dataDir), true);
@@ -109,7 +109,7 @@ describe("an installed checkpoint", () => {
 });
 
 describe("a disk", () => {
-  it("without room is not written to, and nobody is asked", async () => {
+  it("without room is not written to, and nothing is requested", async () => {
     const { url, asked } = await fileServer(file());
     const dataDir = temporaryFolder();
     const { end, left } = await pull(manifestOf(url), dataDir, { freeBytes: async () => 95_000 });
@@ -120,7 +120,7 @@ describe("a disk", () => {
     assert.deepEqual([left, asked], [null, []]);
   });
 
-  it("needs room only for what is not there yet", async () => {
+  it("needs room only for the missing bytes", async () => {
     const { url, asked } = await fileServer(cut(90_000), status(404), file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();
@@ -129,7 +129,7 @@ describe("a disk", () => {
     assert.deepEqual([end, asked], ["installed", [null, 90_000, 90_000]]);
   });
 
-  it("that fills up meanwhile is named, and what was begun goes", {
+  it("that fills up during the download is reported, and the partial file is deleted", {
     skip: !existsSync("/dev/full"),
   }, async () => {
     const { url, asked } = await fileServer(file());
@@ -145,10 +145,10 @@ describe("a disk", () => {
       end,
       /^The disk that holds .*tiny\.gguf\.part is full: make room, .*; the partial download is removed\.$/,
     );
-    assert.deepEqual([left, asked], [null, [null]], "another source would find it as full");
+    assert.deepEqual([left, asked], [null, [null]], "the other source is not tried");
   });
 
-  it("that may not be written to is named", async () => {
+  it("without write permission is reported", async () => {
     const { url, asked } = await fileServer(file());
     const dataDir = temporaryFolder();
     const { end } = await asReader(dataDir, () => pull(manifestOf(url), dataDir));
@@ -159,14 +159,14 @@ describe("a disk", () => {
     assert.deepEqual(asked, []);
   });
 
-  it("where a file is in the way is named", async () => {
+  it("with a file in place of the folder is reported", async () => {
     const dataDir = temporaryFolder();
     writeFileSync(`${dataDir}/checkpoints`, "");
     const { end } = await pull(manifestOf("https://127.0.0.1:1/"), dataDir);
     assert.match(end, /cannot be written \((ENOTDIR|EEXIST)\): mend the folder, or choose another one/);
   });
 
-  it("with too much from an earlier pull is begun anew", async () => {
+  it("with an oversized partial file restarts the download", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();

@@ -16,13 +16,13 @@ async function pullFrom(answers: Answer[], times = {}): Promise<Pulled & { asked
   const pulled = await pull(manifest, dataDir, { times });
   if (pulled.end === "installed") {
     assert.deepEqual(pulled.left, ["tiny.gguf"]);
-    assert.ok(placed(manifest, dataDir).equals(WEIGHTS), "other bytes were put in place");
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS), "installed bytes differ");
   }
   return { ...pulled, asked };
 }
 
 describe("a file over HTTP", () => {
-  it("is gone on with where it was cut off", async () => {
+  it("resumes where the connection broke off", async () => {
     const { end, asked, events } = await pullFrom([cut(10_000), cut(0), cut(20_000), file()]);
     assert.equal(end, "installed");
     assert.deepEqual(asked, [null, 10_000, 10_000, 30_000]);
@@ -34,29 +34,29 @@ describe("a file over HTTP", () => {
     assert.equal(done.at(-1), WEIGHTS.length);
   });
 
-  it("is begun again where a server knows no ranges", async () => {
+  it("restarts if the server ignores ranges", async () => {
     const { end, asked } = await pullFrom([cut(10_000), cutRangeless(99_999)]);
     assert.deepEqual([end, asked], ["installed", [null, 10_000]]);
   });
 
   const wrongRanges: readonly [what: string, headers: Record<string, string>][] = [
-    ["another stretch", { "content-range": `bytes 0-${WEIGHTS.length - 1}/${WEIGHTS.length}` }],
-    ["no stretch at all", {}],
-    ["nonsense", { "content-range": "bytes all of it" }],
+    ["another range", { "content-range": `bytes 0-${WEIGHTS.length - 1}/${WEIGHTS.length}` }],
+    ["no Content-Range", {}],
+    ["an invalid Content-Range", { "content-range": "bytes all of it" }],
   ];
   for (const [what, headers] of wrongRanges) {
-    it(`is begun again when the server says that it sends ${what}`, async () => {
+    it(`restarts if the server sends ${what}`, async () => {
       const { end, asked } = await pullFrom([cut(10_000), status(206, headers, "xxx"), file()]);
       assert.deepEqual([end, asked], ["installed", [null, 10_000, null]]);
     });
   }
 
-  it("is begun again when the server has nothing to add", async () => {
+  it("restarts if the server answers 416", async () => {
     const { end, asked } = await pullFrom([cut(10_000), status(416), file()]);
     assert.deepEqual([end, asked], ["installed", [null, 10_000, null]]);
   });
 
-  it("goes on with what an earlier pull left", async () => {
+  it("resumes a partial file of an earlier pull", async () => {
     const { url, asked } = await fileServer(cut(40_000), status(404), file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();
@@ -71,7 +71,7 @@ describe("a file over HTTP", () => {
     assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
   });
 
-  it("is asked for alone when what an earlier pull left does not fit it", async () => {
+  it("restarts if the partial file does not match", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();
@@ -82,7 +82,7 @@ describe("a file over HTTP", () => {
     assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
   });
 
-  it("is placed without asking anybody when an earlier pull was killed just before that", async () => {
+  it("is installed without a request if its partial file is already complete", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();
@@ -91,13 +91,13 @@ describe("a file over HTTP", () => {
     assert.deepEqual([(await pull(manifest, dataDir)).end, asked], ["installed", []]);
   });
 
-  it("is refused when its checksum is wrong, and nothing stays", async () => {
+  it("is rejected on a checksum mismatch, and nothing is kept", async () => {
     const { end, left, asked } = await pullFrom([file(WRONG)]);
     assert.match(end, /the SHA-256 of what it sent is [0-9a-f]{64} instead of [0-9a-f]{64}\. Run/);
     assert.deepEqual([left, asked.length], [null, 1]);
   });
 
-  it("is refused unread when it has another size", async () => {
+  it("is rejected unread if its size differs", async () => {
     const short = WEIGHTS.subarray(1);
     for (const answers of [
       [file(short)],
@@ -106,11 +106,11 @@ describe("a file over HTTP", () => {
     ]) {
       const { end, asked } = await pullFrom(answers);
       assert.match(end, /its file has 95000 bytes instead of 95001 bytes/);
-      assert.equal(asked.length, answers.length, "such a source is not asked again");
+      assert.equal(asked.length, answers.length, "no retry");
     }
   });
 
-  it("is read no further than it is long", async () => {
+  it("is read no further than its size", async () => {
     let written = 0;
     const endless: Answer = (response) => {
       const more = () => {
@@ -124,13 +124,13 @@ describe("a file over HTTP", () => {
     assert.ok(written < 100 * WEIGHTS.length, `${written} bytes`);
   });
 
-  it("is given up when it always ends too early", async () => {
+  it("fails if the response always ends early", async () => {
     const { end, left, asked } = await pullFrom([unmeasured(WEIGHTS.subarray(0, 95_000))]);
     assert.match(end, /its response ends too early/);
     assert.deepEqual([left, asked], [["tiny.gguf.part"], [null, 95_000, 95_000, 95_000, 95_000]]);
   });
 
-  it("ends right after any sequence of cuts", async () => {
+  it("is installed intact after any sequence of cuts", async () => {
     const broken = fc.record({ count: fc.integer({ min: 0, max: 40_000 }), isRangeless: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(broken, { maxLength: 6 }), async (cuts) => {
@@ -143,9 +143,9 @@ describe("a file over HTTP", () => {
   });
 });
 
-describe("a server that answers with a status", () => {
+describe("a server that answers with an error status", () => {
   for (const code of [400, 401, 403, 404, 410]) {
-    it(`${code} is not asked again`, async () => {
+    it(`${code} is not retried`, async () => {
       const { end, left, asked } = await pullFrom([status(code)]);
       assert.match(end, new RegExp(`it answers with status ${code}\\. Run antiphon models pull tiny again`));
       assert.deepEqual([left, asked.length], [null, 1]);
@@ -153,7 +153,7 @@ describe("a server that answers with a status", () => {
   }
 
   for (const code of [408, 429, 500, 503]) {
-    it(`${code} is asked again, a few times`, async () => {
+    it(`${code} is retried three times`, async () => {
       assert.equal((await pullFrom([status(code), status(code), file()])).end, "installed");
       const { end, asked } = await pullFrom([status(code)]);
       assert.match(end, new RegExp(`it answers with status ${code}`));
@@ -161,7 +161,7 @@ describe("a server that answers with a status", () => {
     });
   }
 
-  it("is asked when it says, if that is soon", async () => {
+  it("is retried after Retry-After if that is soon", async () => {
     const soon = await pullFrom([status(429, { "retry-after": "0" }), file()], { retryDelaysMs: [60_000] });
     assert.equal(soon.end, "installed");
     const past = { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" };
@@ -183,7 +183,7 @@ describe("a redirect", () => {
     assert.deepEqual([end, elsewhere.asked], ["installed", [null]]);
   });
 
-  it("keeps the range that was asked for", async () => {
+  it("keeps the requested range", async () => {
     const elsewhere = await fileServer(cut(10_000), file());
     const { end } = await pullFrom([status(302, { location: elsewhere.url })]);
     assert.deepEqual([end, elsewhere.asked], ["installed", [null, 10_000]]);
@@ -196,32 +196,32 @@ describe("a redirect", () => {
     [null, /it redirects without a Location header/],
   ];
   for (const [location, says] of refused) {
-    it(`to ${location ?? "nowhere"} is refused`, async () => {
+    it(`to ${location ?? "nowhere"} is rejected`, async () => {
       const { end, left, asked } = await pullFrom([status(302, location === null ? {} : { location })]);
       assert.match(end, says);
       assert.deepEqual([left, asked.length], [null, 1]);
     });
   }
 
-  it("in a circle is given up", async () => {
+  it("in a loop is abandoned", async () => {
     const { end, asked } = await pullFrom([status(301, { location: "/tiny.gguf" })]);
     assert.match(end, /it redirects more than 10 times/);
     assert.equal(asked.length, 11);
   });
 });
 
-describe("a server that keeps a pull waiting", () => {
+describe("a slow or unreachable server", () => {
   const impatient = { stallTimeoutMs: 60, retryDelaysMs: [0] };
-  /** Of a server that does answer, on a machine that is busy. */
+  /** Long enough for a busy machine. */
   const patient = { ...impatient, stallTimeoutMs: 1_000 };
 
-  it("with its answer is given up", async () => {
+  it("that never answers is abandoned", async () => {
     const { end, asked } = await pullFrom([() => {}], impatient);
     assert.match(end, /it does not answer within 0\.06 s/);
     assert.equal(asked.length, 2);
   });
 
-  it("in the middle is asked for the rest", async () => {
+  it("that stalls midway is asked for the rest", async () => {
     const stalls: Answer = (response) => {
       response.writeHead(200, { "content-length": WEIGHTS.length });
       response.write(WEIGHTS.subarray(0, 1_000));
@@ -232,7 +232,7 @@ describe("a server that keeps a pull waiting", () => {
     assert.deepEqual(problems, ["it sends less than 1 bytes in 1 s"]);
   });
 
-  it("with single drops is given up too", async () => {
+  it("that sends single bytes is abandoned", async () => {
     const drips: Answer = (response) => {
       response.writeHead(200, { "content-length": WEIGHTS.length });
       const drip = setInterval(() => response.write("x"), 10);
@@ -242,7 +242,7 @@ describe("a server that keeps a pull waiting", () => {
     assert.match(end, /it sends less than 1000 bytes in 1 s/);
   });
 
-  it("that nobody hears of is not asked twice, and the next source is", async () => {
+  it("that is unreachable is asked once, then the next source is used", async () => {
     const { url } = await fileServer(file());
     const sources = [
       { kind: "https", url: "http://127.0.0.1:1/tiny.gguf" } as const,
@@ -258,7 +258,7 @@ describe("a server that keeps a pull waiting", () => {
     assert.match(failed?.problem ?? "", /it cannot be reached \(ECONNREFUSED\)/);
   });
 
-  it("and that was there before is tried again when it is gone", async () => {
+  it("that becomes unreachable midway is retried", async () => {
     const gone: Answer = (response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
     const { end, asked } = await pullFrom([cut(10_000), gone]);
     assert.match(end, /it cannot be reached/);

@@ -65,8 +65,8 @@ function pullElsewhere(manifest: WriterManifest, dataDir: string, before = "") {
   return { child, lines, said, closed };
 }
 
-describe("two pulls of one checkpoint", () => {
-  it("in two processes ask the source once: the second waits, says so, and finds it installed", async () => {
+describe("concurrent pulls of one checkpoint", () => {
+  it("in two processes: the second waits, reports it, and finds the checkpoint installed", async () => {
     const held = heldAnswer();
     const { url, asked } = await fileServer(held.answer);
     const manifest = manifestOf(url);
@@ -82,7 +82,7 @@ describe("two pulls of one checkpoint", () => {
     assert.deepEqual([asked, leftOf(manifest, dataDir)], [[null], ["tiny.gguf"]]);
   });
 
-  it("in one process ask the source once too", async () => {
+  it("in one process fetch the file once", async () => {
     const { url, asked } = await fileServer(file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();
@@ -99,7 +99,7 @@ describe("two pulls of one checkpoint", () => {
     assert.deepEqual(asked, [null]);
   });
 
-  it("need not both succeed: the second goes on where the first failed", async () => {
+  it("let the second resume where the first failed", async () => {
     const { url, asked } = await fileServer(cut(10_000), cut(0), cut(0), cut(0), cut(0), file());
     const manifest = manifestOf(url);
     const dataDir = temporaryFolder();
@@ -108,7 +108,7 @@ describe("two pulls of one checkpoint", () => {
     assert.equal(asked.at(-1), 10_000);
   });
 
-  it("can be given up while waiting", async () => {
+  it("can be aborted while waiting", async () => {
     const { held, manifest, dataDir, first } = await begunPull();
     const abort = new AbortController();
     const observe = ({ kind }: { kind: string }) => {
@@ -121,7 +121,7 @@ describe("two pulls of one checkpoint", () => {
 });
 
 describe("the lock", () => {
-  it("of a killed pull counts for nothing soon after, and the next goes on with what it left", async () => {
+  it("of a killed pull expires, and the next pull resumes its download", async () => {
     const held = heldAnswer();
     const { url, asked } = await fileServer(held.answer, file());
     const manifest = manifestOf(url);
@@ -136,7 +136,7 @@ describe("the lock", () => {
     assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
   });
 
-  it("that another has taken ends the pull with a sentence, and its part is left alone", async () => {
+  it("stops a pull that has lost it, and keeps the partial file", async () => {
     const { manifest, dataDir, first } = await begunPull();
     rmdirSync(lockPath(manifest, dataDir));
     const { end, left } = await first;
@@ -144,14 +144,14 @@ describe("the lock", () => {
     assert.deepEqual(left, ["tiny.gguf.part"]);
   });
 
-  it("keeps a checkpoint that is being pulled from being removed", async () => {
+  it("blocks removal of a checkpoint during its pull", async () => {
     const { held, manifest, dataDir, first } = await begunPull();
     await assert.rejects(removeCheckpoint(manifest, dataDir), /tiny is being installed by another process/);
     held.letGo();
     assert.equal((await first).end, "installed");
   });
 
-  it("does not keep a process from ending as it means to when it is told to stop", async () => {
+  it("does not delay process exit on SIGTERM", async () => {
     const held = heldAnswer();
     const { url } = await fileServer(held.answer);
     const manifest = manifestOf(url);
@@ -169,7 +169,7 @@ describe("the lock", () => {
 });
 
 describe("an aborted pull", () => {
-  it("keeps what is there for the next, and nothing else", async () => {
+  it("keeps only the partial file", async () => {
     const held = heldAnswer();
     const { url, asked } = await fileServer(held.answer, file());
     const manifest = manifestOf(url);
@@ -183,14 +183,14 @@ describe("an aborted pull", () => {
     assert.deepEqual([(await pull(manifest, dataDir)).end, asked], ["installed", [null, 10_000]]);
   });
 
-  it("leaves no folder when it had nothing", async () => {
+  it("leaves no folder if nothing was fetched", async () => {
     const { url } = await fileServer(() => abort.abort(new Error("enough")));
     const abort = new AbortController();
     const { end, left } = await pull(manifestOf(url), temporaryFolder(), { signal: abort.signal });
     assert.deepEqual([end, left], ["enough", null]);
   });
 
-  it("that is aborted before it begins touches nothing", async () => {
+  it("touches nothing if it was aborted before it began", async () => {
     const { url, asked } = await fileServer(file());
     const { end, left } = await pull(manifestOf(url), temporaryFolder(), {
       signal: AbortSignal.abort(new Error("no")),

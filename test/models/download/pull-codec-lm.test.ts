@@ -148,7 +148,7 @@ function serving(
 }
 
 describe("a codec language model on the hub", () => {
-  it("is installed with what its configuration names, and without the other copies of its weights", async () => {
+  it("is installed with the files that its configuration names, without other copies of the weights", async () => {
     const { hub } = await csmHub();
     const { end, left, begun, dataDir } = await pull(hub);
     assert.deepEqual([end, left, begun], ["installed", [...CSM_TAKEN, "hub.json"].sort(), null]);
@@ -161,7 +161,7 @@ describe("a codec language model on the hub", () => {
     assert.equal(asked.length, CSM_TAKEN.length);
   });
 
-  it("has its folders within", async () => {
+  it("keeps its subfolders", async () => {
     const hub = await fakeHub();
     hub.repository(QWEN.repository, { ...QWEN_FILES });
     const { end, left, dataDir } = await pull(hub, { known: QWEN });
@@ -170,7 +170,7 @@ describe("a codec language model on the hub", () => {
     assert.equal(await installedCodecLmDir(dataDir, "csm-1b"), null);
   });
 
-  it("is told which of two files of one name is cut, or gone", async () => {
+  it("reports the path of a truncated or missing file", async () => {
     const hub = await fakeHub();
     hub.repository(QWEN.repository, { ...QWEN_FILES });
     const { dataDir } = await pull(hub, { known: QWEN });
@@ -187,7 +187,7 @@ describe("a codec language model on the hub", () => {
     assert.deepEqual([state, problem?.includes(`(${weights} does not exist)`)], ["damaged", true]);
   });
 
-  it("may have its weights in one file, or in an index that nobody names", async () => {
+  it("accepts weights in one file or in an unnamed index", async () => {
     const { hub, repository } = await csmHub();
     hub.move(repository, COMMIT, { ...CSM_FILES, "config.json": json({}) });
     const one = await pull(hub);
@@ -202,7 +202,7 @@ describe("a codec language model on the hub", () => {
     );
   });
 
-  it("that is installed is looked at, byte for byte, and asked for no more", async () => {
+  it("is verified by its bytes and not fetched again if it is installed", async () => {
     const { hub, repository } = await csmHub();
     const { dataDir } = await pull(hub);
     hub.move(repository, LATER_COMMIT, { "config.json": json({}) });
@@ -211,7 +211,7 @@ describe("a codec language model on the hub", () => {
     assert.deepEqual([end, questions, hub.asked.length], ["already-installed", [], asked]);
   });
 
-  it("that is damaged is mended at its commit, and nothing else is fetched", async () => {
+  it("is repaired at its commit, fetching only the damaged file", async () => {
     const { hub, repository } = await csmHub();
     const { dataDir } = await pull(hub);
     hub.move(repository, LATER_COMMIT, { "config.json": json({}) });
@@ -231,7 +231,7 @@ describe("a codec language model on the hub", () => {
     assert.deepEqual(hub.asked.slice(asked), [again, again]);
   });
 
-  it("whose folder says nothing of itself is damaged, and what is right in it is kept", async () => {
+  it("is damaged without a valid hub.json, and its intact files are kept", async () => {
     const { hub } = await csmHub();
     const { dataDir } = await pull(hub);
     writeFileSync(join(dataDir, "checkpoints", "csm-1b", "hub.json"), "{");
@@ -242,7 +242,7 @@ describe("a codec language model on the hub", () => {
     assert.deepEqual(hub.asked.slice(asked), [`/api/models/${CSM.repository}/revision/main`]);
   });
 
-  it("is removed with all that a broken pull left", async () => {
+  it("is removed with the files of a broken pull", async () => {
     const { hub, repository } = await csmHub();
     assert.equal(await removeCheckpoint(CSM, temporaryFolder()), false);
     const { dataDir } = await pull(hub);
@@ -256,7 +256,7 @@ describe("a codec language model on the hub", () => {
     assert.deepEqual(readdirSync(join(dataDir, "checkpoints")), []);
   });
 
-  it("has a licence that is shown before anything is fetched, and asked for once", async () => {
+  it("shows its licence before fetching, and asks once", async () => {
     const { hub } = await csmHub();
     const { end, questions, dataDir } = await pull(hub, { answer: false });
     assert.match(
@@ -273,7 +273,7 @@ describe("a codec language model on the hub", () => {
   });
 });
 
-describe("a pull that is cut off", () => {
+describe("an interrupted pull", () => {
   for (const [path, at] of [
     ["config.json", 3],
     [INDEX, 20],
@@ -281,7 +281,7 @@ describe("a pull that is cut off", () => {
     [SHARDS[0], 60_001],
     [SHARDS[1], 39_999],
   ] as const) {
-    it(`at byte ${at} of ${path} is gone on with there, at its commit`, async () => {
+    it(`resumes at byte ${at} of ${path}, at its commit`, async () => {
       const { hub, repository } = await csmHub();
       repository.serve = serving(path, (response, bytes, from) =>
         send(response, bytes, from, from === 0 ? at : 0),
@@ -291,7 +291,7 @@ describe("a pull that is cut off", () => {
         broken.end,
         /^The checkpoint csm-1b could not be fetched.*broke off.*models pull csm-1b again/,
       );
-      assert.equal(broken.left, null, "the folder is whole or not there");
+      assert.equal(broken.left, null, "no incomplete folder");
       const part = join(stagingDir(CSM, broken.dataDir), `${path}.part`);
       assert.equal(statSync(part).size, at);
       assert.equal(await installedCodecLmDir(broken.dataDir, "csm-1b"), null);
@@ -306,7 +306,7 @@ describe("a pull that is cut off", () => {
     });
   }
 
-  it("by whoever pulls keeps what came", async () => {
+  it("keeps its partial files when aborted", async () => {
     const { hub, repository } = await csmHub();
     repository.serve = serving(SHARDS[0], (response, bytes, from) => send(response, bytes, from, 30_000));
     const stop = new AbortController();
@@ -319,7 +319,7 @@ describe("a pull that is cut off", () => {
     assert.equal((await pull(hub, { dataDir })).end, "installed");
   });
 
-  it("whose commit is gone is said to be so, with how to begin anew", async () => {
+  it("whose commit is gone says how to start again", async () => {
     const { hub, repository } = await csmHub();
     repository.serve = serving(SHARDS[1], (response) => response.destroy());
     const { dataDir } = await pull(hub);
@@ -331,7 +331,7 @@ describe("a pull that is cut off", () => {
   });
 });
 
-describe("a hub that misbehaves", () => {
+describe("a misbehaving hub", () => {
   const lies: readonly [what: string, lie: FakeRepository["lie"], says: RegExp][] = [
     [
       "another SHA-256",
@@ -386,7 +386,7 @@ describe("a hub that misbehaves", () => {
     ],
   ];
   for (const [what, lie, says] of lies) {
-    it(`and states ${what} leaves nothing that could be taken for a checkpoint`, async () => {
+    it(`that states ${what} leaves no checkpoint`, async () => {
       const { hub, repository } = await csmHub();
       repository.lie = lie;
       const { end, left } = await pull(hub);
@@ -397,24 +397,24 @@ describe("a hub that misbehaves", () => {
 
   const contents: readonly [what: string, files: Readonly<Record<string, Buffer>>, says: RegExp][] = [
     [
-      "a configuration that is none",
+      "an invalid config.json",
       { "config.json": Buffer.from("]") },
       /^config\.json of the hub is not a JSON object/,
     ],
     [
-      "weights that lie elsewhere",
+      "a weights path with ..",
       { "config.json": json({ transformers_weights: "../../evil.safetensors" }) },
       /transformers_weights names no weights: "\.\.\/\.\.\/evil\.safetensors"/,
     ],
-    ["an index of nothing", { [INDEX]: json({ weight_map: {} }) }, /has no valid weight_map/],
+    ["an empty index", { [INDEX]: json({ weight_map: {} }) }, /has no valid weight_map/],
     [
-      "an index that leads elsewhere",
+      "an index path with ..",
       { [INDEX]: json({ weight_map: { a: "../a.safetensors" } }) },
       /has no valid weight_map/,
     ],
   ];
   for (const [what, files, says] of contents) {
-    it(`and has ${what} is not believed`, async () => {
+    it(`that has ${what} is rejected`, async () => {
       const { hub, repository } = await csmHub();
       hub.move(repository, COMMIT, { ...CSM_FILES, ...files });
       assert.match((await pull(hub)).end, says);
@@ -425,15 +425,15 @@ describe("a hub that misbehaves", () => {
     what: string,
     answer: (response: ServerResponse, bytes: Buffer, from: number) => void,
   ][] = [
-    ["is asked too often", (response) => response.writeHead(429, { "retry-after": "0" }).end()],
-    ["has too much to do", (response) => response.writeHead(503).end()],
-    ["sends less than it says", (response, bytes, from) => send(response, bytes, from, 1_000)],
+    ["answers 429", (response) => response.writeHead(429, { "retry-after": "0" }).end()],
+    ["answers 503", (response) => response.writeHead(503).end()],
+    ["sends too few bytes", (response, bytes, from) => send(response, bytes, from, 1_000)],
     [
-      "sends it all again",
+      "ignores the range",
       (response, bytes) => response.writeHead(200, { "content-length": bytes.length }).end(bytes),
     ],
     [
-      "sends another stretch",
+      "sends another range",
       (response, bytes, from) => {
         if (from === 0) return send(response, bytes, from, 1_000);
         const range = { "content-range": `bytes 5-${bytes.length - 1}/${bytes.length}` };
@@ -442,7 +442,7 @@ describe("a hub that misbehaves", () => {
     ],
   ];
   for (const [what, answer] of passing) {
-    it(`and ${what} is asked once more`, async () => {
+    it(`that ${what} is retried`, async () => {
       const { hub, repository } = await csmHub();
       let times = 0;
       repository.serve = serving(SHARDS[0], (response, bytes, from) => {
@@ -454,7 +454,7 @@ describe("a hub that misbehaves", () => {
     });
   }
 
-  it("and has too much to do to say what there is, is asked once more", async () => {
+  it("that rejects the listing for overload is retried", async () => {
     const { hub, repository } = await csmHub();
     let times = 0;
     repository.answerApi = (response) => {
@@ -466,7 +466,7 @@ describe("a hub that misbehaves", () => {
     assert.equal((await pull(hub)).end, "installed");
   });
 
-  it("and never comes round is given up, with its status", async () => {
+  it("that never recovers is abandoned with its status", async () => {
     const { hub, repository } = await csmHub();
     repository.answerApi = (response) => {
       response.writeHead(503).end();
@@ -484,7 +484,7 @@ describe("a hub that misbehaves", () => {
     );
   });
 
-  it("and states no more than names is asked for its tree", async () => {
+  it("that lists only names is asked for its tree", async () => {
     const { hub, repository } = await csmHub();
     repository.lie = (answer) => ({
       ...answer,
@@ -497,7 +497,7 @@ describe("a hub that misbehaves", () => {
   });
 });
 
-describe("a repository that is not for everybody", () => {
+describe("a gated repository", () => {
   const refused: readonly [what: string, env: Record<string, string>, says: RegExp][] = [
     [
       "no token",
@@ -511,21 +511,21 @@ describe("a repository that is not for everybody", () => {
     ],
   ];
   for (const [what, env, says] of refused) {
-    it(`says where to accept its terms, and who asks, to ${what}`, async () => {
+    it(`says where to accept its terms with ${what}`, async () => {
       const { hub, repository } = await csmHub();
-      // As the hub does it: what there is may be known, the files may not be read.
+      // The hub lists the files of a gated repository but does not serve them.
       repository.token = "hf_right";
       repository.isListed = true;
       const { end, left } = await pull(hub, { env });
       assert.match(end, says);
-      assert.ok(!end.includes("hf_other"), "the token is no secret any more");
+      assert.ok(!end.includes("hf_other"), "the message contains the token");
       assert.equal(left, null);
       repository.isListed = false;
       assert.match((await pull(hub, { env })).end, says);
     });
   }
 
-  it("is installed with a token that may read it", async () => {
+  it("is installed with a token that has access", async () => {
     const { hub, repository } = await csmHub();
     repository.token = "hf_right";
     assert.equal((await pull(hub, { env: { HF_TOKEN: "hf_right" } })).end, "installed");
@@ -534,7 +534,7 @@ describe("a repository that is not for everybody", () => {
 });
 
 describe("a disk", () => {
-  it("that has no room for all of it is told before the weights are begun", async () => {
+  it("without enough room is reported before the weights are fetched", async () => {
     const { hub } = await csmHub();
     const { end, left } = await pull(hub, { freeBytes: async () => 120_000 });
     assert.match(end, /has 0\.1 MB free, and 0\.1 MB are needed: make room/);
@@ -542,7 +542,7 @@ describe("a disk", () => {
     assert.ok(!hub.asked.some((path) => path.includes(SHARDS[0])));
   });
 
-  it("that has room for what is missing yet is enough to go on", async () => {
+  it("with room for the missing bytes is enough to resume", async () => {
     const { hub, repository } = await csmHub();
     repository.serve = serving(SHARDS[0], (response, bytes, from) =>
       send(response, bytes, from, from === 0 ? 90_000 : 0),
@@ -553,12 +553,11 @@ describe("a disk", () => {
     assert.equal((await pull(hub, { dataDir, freeBytes: async () => 45_001 })).end, "installed");
   });
 
-  it("that fills up in the middle loses nothing of what came", async () => {
+  it("that fills up midway keeps the downloaded files", async () => {
     const { hub } = await csmHub();
     const dataDir = temporaryFolder();
     const full = join(stagingDir(CSM, dataDir), `${SHARDS[1]}.part`);
     mkdirSync(join(full, ".."), { recursive: true });
-    // What cannot be written: a device that is always full, where the system has one.
     if (!existsSync("/dev/full")) return;
     const { end, begun } = await withFullDisk(full, () => pull(hub, { dataDir }));
     assert.match(end, /is full: make room, .*Downloaded data is kept: antiphon models pull csm-1b resumes/);
@@ -569,7 +568,7 @@ describe("a disk", () => {
   });
 });
 
-it("two pulls at once fetch everything once", async () => {
+it("concurrent pulls fetch each file once", async () => {
   const { hub } = await csmHub();
   const dataDir = temporaryFolder();
   const ends = await Promise.all([pull(hub, { dataDir }), pull(hub, { dataDir })]);
@@ -578,7 +577,7 @@ it("two pulls at once fetch everything once", async () => {
   assert.equal(new Set(asked).size, asked.length);
 });
 
-it("every known checkpoint has a name of its own, and the hub's way of writing its repository", () => {
+it("known checkpoints have unique names and valid repository ids", () => {
   assert.equal(new Set(KNOWN_CODEC_LMS.map(({ name }) => name)).size, KNOWN_CODEC_LMS.length);
   for (const { name, repository } of KNOWN_CODEC_LMS) {
     assert.match(name, /^[a-z0-9][a-z0-9.-]+$/);

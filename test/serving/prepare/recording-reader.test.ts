@@ -25,15 +25,15 @@ async function lengths(sound: ReadRecording, count: number): Promise<number[]> {
   }
 }
 
-describe("a recording that is decoded in a thread", () => {
-  test("is read in pieces of any length, the last one shorter, and nothing after it", async () => {
+describe("a recording decoded in a thread", () => {
+  test("is read in chunks of any length, the last one shorter", async () => {
     const sound = await reader.open(wavOf(13), NEVER);
     assert.deepEqual([sound.sampleRateHz, sound.boundS], [RATE_HZ, 13]);
     assert.deepEqual(await lengths(sound, 12 * RATE_HZ), [12 * RATE_HZ, RATE_HZ]);
     assert.equal((await sound.read(5, NEVER)).length, 0);
   });
 
-  test("is read beside others, each from where it is", async () => {
+  test("is read independently of others", async () => {
     const sounds = await Promise.all([
       reader.open(wavOf(2, 1_000), NEVER),
       reader.open(wavOf(3, 2_000), NEVER),
@@ -48,13 +48,13 @@ describe("a recording that is decoded in a thread", () => {
     assert.deepEqual(await Promise.all(sounds.map((sound) => lengths(sound, RATE_HZ))), [[], [RATE_HZ]]);
   });
 
-  test("is of bare samples too, by their format", async () => {
+  test("may be raw samples with a given format", async () => {
     const bytes = new Uint8Array(Int16Array.of(16_384, -16_384, 8_192, 8_192).buffer);
     const sound = await reader.open(bytes, NEVER, { sampleRateHz: RATE_HZ, kind: "s16", channels: 2 });
     assert.deepEqual([...(await sound.read(9, NEVER))], [0, 0.25]);
   });
 
-  test("is refused when it is opened where its head tells, and when it is read where only its sound does", async () => {
+  test("is rejected on opening for a bad header, on reading for bad audio", async () => {
     await assert.rejects(reader.open(new Uint8Array(9), NEVER), {
       status: 400,
       message: /^file: undecodable/,
@@ -68,7 +68,7 @@ describe("a recording that is decoded in a thread", () => {
     });
   });
 
-  test("is not read any more once its reader has gone, which stops nothing for others", async () => {
+  test("can be abandoned without stopping others", async () => {
     const [left, stays] = await Promise.all([reader.open(wavOf(9), NEVER), reader.open(wavOf(2), NEVER)]);
     const gone = new AbortController();
     const reading = left.read(9 * RATE_HZ, gone.signal);
@@ -80,7 +80,7 @@ describe("a recording that is decoded in a thread", () => {
     assert.deepEqual(await lengths(stays, RATE_HZ), [RATE_HZ, RATE_HZ]);
   });
 
-  test("frees its thread where it was large, and the next one has another", async () => {
+  test("ends its thread if it was large; the next one gets a new thread", async () => {
     const threads = startedThreads();
     const large = await reader.open(wavOf(70), NEVER);
     assert.equal((await large.read(RATE_HZ, NEVER)).length, RATE_HZ);
@@ -90,7 +90,7 @@ describe("a recording that is decoded in a thread", () => {
     assert.equal(threads(), 2);
   });
 
-  test("starts no thread to be let go", async () => {
+  test("with an aborted signal starts no thread", async () => {
     const threads = startedThreads();
     await assert.rejects(reader.open(wavOf(1), AbortSignal.abort(new Error("gone"))), /gone/);
     assert.equal(threads(), 0);

@@ -18,8 +18,8 @@ const bytesOf = (body: object | string): Uint8Array =>
 /** Large enough to be prepared in the thread. */
 const PAD = "x".repeat(70_000);
 
-describe("a request that is prepared in a thread", () => {
-  it("is the same as one that is prepared at once", async () => {
+describe("a request parsed in a thread", () => {
+  it("equals the request parsed inline", async () => {
     const samples = Array.from({ length: 30_000 }, (_, i) => (i * 37) % 20_000);
     const wav = makeWav({ encoding: "s16", rateHz: 16_000, channels: [samples] }).toString("base64");
     const conversation = [
@@ -46,7 +46,7 @@ describe("a request that is prepared in a thread", () => {
     }
   });
 
-  it("is refused with the same words", async () => {
+  it("is rejected with the same message", async () => {
     for (const body of [
       { text: 5 },
       { text: "Hi.", model: "none" },
@@ -63,7 +63,7 @@ describe("a request that is prepared in a thread", () => {
     }
   });
 
-  it("may be nested or padded with anything", async () => {
+  it("may contain any nesting or padding", async () => {
     for (const ignored of [
       `${"[".repeat(2_000_000)}${"]".repeat(2_000_000)}`,
       `[${"{},".repeat(2_000_000)}{}]`,
@@ -75,7 +75,7 @@ describe("a request that is prepared in a thread", () => {
     }
   });
 
-  it("gives its samples away, whichever way it came", async () => {
+  it("hands its samples over, inline or not", async () => {
     const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[1, 2, 3]] }).toString("base64");
     for (const pad of ["", PAD]) {
       const body = bytesOf({ conversation: [{ audio_wav_b64: wav }, { text: "Hi." }], pad });
@@ -86,7 +86,7 @@ describe("a request that is prepared in a thread", () => {
     }
   });
 
-  it("is given up when its client goes while it waits", async () => {
+  it("is abandoned when its client disconnects", async () => {
     const gone = new AbortController();
     const first = preparer.parse("tts", bytesOf({ text: "Hi.", pad: PAD.repeat(100) }), NEVER);
     const second = preparer.parse("tts", bytesOf({ text: "Hi.", pad: PAD }), gone.signal);

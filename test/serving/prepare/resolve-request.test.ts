@@ -58,8 +58,8 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-describe("a conversation of valid turns", () => {
-  it("is always made ready: every turn as it was, nothing empty, everything counted", () => {
+describe("a valid conversation", () => {
+  it("is resolved with every turn, its characters and its audio", () => {
     fc.assert(
       fc.property(conversation, ([history, open]) => {
         const turns = [...history.map(({ turn }) => turn), open];
@@ -82,7 +82,7 @@ describe("a conversation of valid turns", () => {
     );
   });
 
-  it("has one seed at temperature 0, and another when anything that was said differs", () => {
+  it("has one seed at temperature 0, and another if any turn differs", () => {
     const seed = (turns: readonly ConversationTurn[]) =>
       converse({ conversation: [...turns], params: still }).seed;
     fc.assert(
@@ -102,11 +102,11 @@ describe("a conversation of valid turns", () => {
   });
 });
 
-describe("what is said", () => {
+describe("the seed", () => {
   const seedOf = (turns: ConversationTurn[], rest: Partial<ConverseRequest> = {}) =>
     converse({ conversation: turns, params: still, ...rest }).seed;
 
-  it("has the same seed at /v1/tts and as a conversation of one turn", () => {
+  it("is equal for /v1/tts and a conversation of one turn", () => {
     assert.equal(tts({ text: "Hello.", params: still }).seed, seedOf([{ text: "Hello." }]));
     assert.equal(
       tts({ text: "Hello.", speaker: "1", params: still }).seed,
@@ -114,7 +114,7 @@ describe("what is said", () => {
     );
   });
 
-  it("has another seed when a boundary between turns moves, a speaker changes, or the model does", () => {
+  it("differs if a turn boundary moves, or a speaker or the model changes", () => {
     const seeds = [
       seedOf([{ text: "ab" }, { text: "c" }]),
       seedOf([{ text: "a" }, { text: "bc" }]),
@@ -126,13 +126,13 @@ describe("what is said", () => {
     assert.equal(new Set(seeds).size, seeds.length);
   });
 
-  it("has the same seed whether a default is left out or said", () => {
+  it("is equal whether a default is omitted or explicit", () => {
     assert.equal(seedOf([{ text: "a" }]), seedOf([{ text: "a", speaker: "0", audio_wav_b64: null }]));
     assert.equal(seedOf([{ text: "a" }]), seedOf([{ text: "a" }], { model: "svc-beta-v0.3" }));
     assert.equal(seedOf([{ text: "a" }]), seedOf([{ text: "a" }], { model: null }));
   });
 
-  it("is repeatable at temperature 0 whatever the acoustic temperature, and fresh above", () => {
+  it("depends on temperature alone, not on acoustic_temperature", () => {
     const prepare = (params: object): ResolvedRequest => tts({ text: "a", params });
     const fine = { temperature: 0, acoustic_temperature: 1 };
     assert.equal(prepare(fine).seed, prepare(fine).seed);
@@ -148,7 +148,7 @@ describe("a clip", () => {
     converse({ conversation: [{ speaker, audio_wav_b64 }, { text: "Hi." }] }).conversation.history[0]?.audio
       ?.digest;
 
-  it("is named by its bytes: alike whoever sends it and however it is spelled, otherwise when a sample differs", () => {
+  it("has a digest of its decoded samples, whatever its speaker or encoding", () => {
     const digest = digestOf(file([1, 2, 3]).toString("base64"));
     assert.ok(digest);
     assert.equal(digestOf(file([1, 2, 3]).toString("base64url"), "1"), digest);
@@ -157,13 +157,13 @@ describe("a clip", () => {
   });
 });
 
-describe("a conversation that breaks a rule", () => {
+describe("an invalid conversation", () => {
   const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[1, 2, 3]] }).toString("base64");
   const overCap = "A".repeat(4 * Math.ceil((MAX_TURN_AUDIO_BYTES + 3) / 3));
   const turnsThatBreak: readonly [rule: string, turns: ConversationTurn[], message: RegExp][] = [
-    ["an earlier turn says nothing", [{ speaker: "0" }, { text: "Hi." }], /^conversation\[0\] says nothing/],
+    ["an earlier turn is empty", [{ speaker: "0" }, { text: "Hi." }], /^conversation\[0\] says nothing/],
     [
-      "an earlier turn is all space",
+      "an earlier turn is blank",
       [{ text: "a" }, { text: " \n" }, { text: "Hi." }],
       /^conversation\[1\] says nothing/,
     ],
@@ -178,29 +178,29 @@ describe("a conversation that breaks a rule", () => {
       /^conversation\[1\]\.audio_wav_b64 is not allowed/,
     ],
     ["the open turn is empty", [{ text: "" }], /^conversation\[0\]\.text is empty/],
-    ["the open turn is all space", [{ text: "\u2003\t" }], /^conversation\[0\]\.text is empty/],
+    ["the open turn is blank", [{ text: "\u2003\t" }], /^conversation\[0\]\.text is empty/],
     [
       "the open turn has nothing speakable",
       [{ text: "?! …" }],
       /^conversation\[0\]\.text has nothing speakable/,
     ],
     [
-      "a label is not the model's",
+      "a label is unknown",
       [{ text: "a", speaker: "2" }, { text: "Hi." }],
       /^conversation\[0\]\.speaker.*"0", "1"$/,
     ],
     [
-      "the open turn's label is not the model's",
+      "the open turn's label is unknown",
       [{ text: "Hi.", speaker: "" }],
       /^conversation\[0\]\.speaker.*"0", "1"$/,
     ],
     [
-      "audio is no base64",
+      "audio is not base64",
       [{ audio_wav_b64: "???" }, { text: "Hi." }],
       /^conversation\[0\]\.audio_wav_b64: /,
     ],
     [
-      "audio is no WAV",
+      "audio is not WAV",
       [{ text: "a" }, { audio_wav_b64: "QUJD" }, { text: "Hi." }],
       /^conversation\[1\]\.audio_wav_b64: /,
     ],
@@ -212,12 +212,12 @@ describe("a conversation that breaks a rule", () => {
     ],
   ];
   for (const [rule, turns, message] of turnsThatBreak) {
-    it(`is refused with a 400 that names the turn: ${rule}`, () => {
+    it(`is rejected with a 400 that names the turn if ${rule}`, () => {
       assert.throws(() => converse({ conversation: turns }), { name: "ServiceError", status: 400, message });
     });
   }
 
-  it("names the fields of /v1/tts as its callers know them", () => {
+  it("is reported with the field names of /v1/tts there", () => {
     assert.throws(() => tts({ text: " " }), { status: 400, message: /^text is empty/ });
     assert.throws(() => tts({ text: "!" }), { status: 400, message: /^text has nothing speakable/ });
     assert.throws(() => tts({ text: "a", speaker: "9" }), {
@@ -228,7 +228,7 @@ describe("a conversation that breaks a rule", () => {
       assert.throws(() => tts({ text: "a", model }), { status: 400, message: /is unknown/ });
   });
 
-  it("is refused by a model that does not have the endpoint's mode", () => {
+  it("is rejected by a model without the endpoint's mode", () => {
     const [any] = PUBLIC_MODELS as readonly [PublicModel, ...PublicModel[]];
     const only = (mode: "tts" | "converse") => () => ({ ...any, card: { ...any.card, modes: [mode] } });
     assert.throws(() => resolveTts({ text: "a" }, only("converse")), {
@@ -241,7 +241,7 @@ describe("a conversation that breaks a rule", () => {
     });
   });
 
-  it("keeps a turn's sound at a rate that those who listen can convert in no time", () => {
+  it("keeps audio up to 96 kHz and decimates higher rates", () => {
     for (const [rateHz, kept] of [
       [96_000, 96_000],
       [192_000, 96_000],

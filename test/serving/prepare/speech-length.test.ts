@@ -6,7 +6,7 @@ type Given = Parameters<typeof minSpeechS>[0];
 const least = (text: string | null, maxFrames = 512) =>
   minSpeechS({ conversation: { open: { text } }, delivery: { maxFrames } } as unknown as Given);
 
-test("a reply is at least as long as its text said very fast, and no longer than its frames", () => {
+test("minSpeechS is the time of very fast speech, at most the frame limit", () => {
   const text = "She says the sixth ship has sails made of yellow silk.";
   // The embedded voice takes 3.1 s for it.
   assert.ok(least(text) > 2 && least(text) < 3);
@@ -14,6 +14,6 @@ test("a reply is at least as long as its text said very fast, and no longer than
   assert.equal(least(`  ${text}\n`), least(text));
 });
 
-test("of words that are not written nothing is known", () => {
+test("minSpeechS is 0 for text that is not yet written", () => {
   assert.equal(least(null), 0);
 });

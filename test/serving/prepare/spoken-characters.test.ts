@@ -15,38 +15,38 @@ const chars = (text: string, lexicon: Record<string, string> = {}) => tts({ text
 const SOUNDS = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˈOvəɹ ðə lˈAzi dˈɔɡ";
 const WORDS = "the quick brown fox jumps over the lazy dog";
 
-describe("the characters that a text is billed for", () => {
-  it("are those of phonemes that are longer than their word", () => {
+describe("billed characters", () => {
+  it("are those of phonemes longer than their word", () => {
     assert.equal(chars(`[a](/${SOUNDS}/)`), SOUNDS.length);
     assert.equal(chars(`I saw [a](/${SOUNDS}/), [Ann](/ˈæn/).`), `I saw ${SOUNDS}, Ann.`.length);
     assert.equal(chars("[Worcestershire](/wˈʊstəɹ/)"), "Worcestershire".length);
   });
 
-  it("are those of phonemes that SSML gives, with a word and without", () => {
+  it("are those of SSML phonemes and aliases", () => {
     assert.equal(chars(`<speak><phoneme ph="${SOUNDS}">a</phoneme>.</speak>`), SOUNDS.length + 1);
     assert.equal(chars(`<speak><phoneme ph="${SOUNDS}"/>.</speak>`), SOUNDS.length + 1);
     assert.equal(chars(`<speak><sub alias="${WORDS}">a</sub></speak>`), WORDS.length);
     assert.equal(chars(`<speak><sub alias="[a](/${SOUNDS}/)">a</sub></speak>`), SOUNDS.length);
   });
 
-  it("are never fewer for references within phonemes", () => {
+  it("do not shrink for character references within phonemes", () => {
     const text = `<speak>Hello [a](/ˈ${"&#x0000259;".repeat(80)}o/) there.</speak>`;
     assert.equal(chars(text), "Hello  there.".length + 82);
   });
 
-  it("are those of what a lexicon says, at each use", () => {
+  it("are those of a lexicon entry at each use", () => {
     assert.equal(chars("x, X. x!", { x: WORDS }), 3 * WORDS.length + ", . !".length);
     assert.equal(chars("a x's b", { x: `/${SOUNDS}/` }), `a ${SOUNDS}'s b`.length);
     assert.equal(chars("cafe\u0301", { café: WORDS }), WORDS.length + 1);
     assert.equal(chars("<speak><sub alias='x x'>y</sub></speak>", { x: WORDS }), 2 * WORDS.length + 1);
   });
 
-  it("stay those of the text where a lexicon says less or has other words", () => {
+  it("are those of the text if a lexicon entry is shorter or unused", () => {
     assert.equal(chars("Worcestershire sauce", { Worcestershire: "wooster" }), 20);
     assert.equal(chars("The SQL server.", { postgres: WORDS, QL: WORDS }), 15);
   });
 
-  it("count alike for a conversation's open turn, an OpenAI input and a text in pieces", () => {
+  it("are equal for a conversation, an OpenAI input and a streamed text", () => {
     const text = `[a](/${SOUNDS}/) x`;
     const lexicon = { x: WORDS };
     const expected = SOUNDS.length + 1 + WORDS.length;
@@ -59,7 +59,7 @@ describe("the characters that a text is billed for", () => {
     assert.equal(pieces.chars, SOUNDS.length + 2);
   });
 
-  it("may be no more than a text may have", () => {
+  it("are limited like the text itself", () => {
     const text = "x ".repeat(200).trim();
     const tooMany =
       /^text has 8799 characters with what its lexicon and phonemes say .* at most 8000 .* shorter/;
@@ -69,15 +69,15 @@ describe("the characters that a text is billed for", () => {
     assert.throws(() => parseBody("speech", body, resolve), /^ServiceError: input has 8799 .* at most 4096/);
   });
 
-  it("bound the memory that the whole speech of them is given", () => {
+  it("determine the maximum speech length", () => {
     const plain = tts({ text: `${WORDS} `.repeat(9) });
     const short = tts({ text: "x ".repeat(9), lexicon: { x: WORDS } });
     assert.equal(maxSpeechS(short), maxSpeechS(plain));
   });
 });
 
-describe("the pauses of a text", () => {
-  it("are refused beyond ten minutes in all, with the sum and the remedy", () => {
+describe("pauses in a text", () => {
+  it("are rejected over ten minutes in total", () => {
     assert.doesNotThrow(() => tts({ text: "Hello. [pause:10s] ".repeat(60) }));
     assert.throws(
       () => tts({ text: "Hello. [pause:10s] ".repeat(370) }),
@@ -86,16 +86,16 @@ describe("the pauses of a text", () => {
   });
 });
 
-describe("the cautions of a text", () => {
+describe("cautions", () => {
   const cautions = (text: string) => tts({ text }).cautions ?? [];
 
-  it("name a word in a script that is not spoken, and no others", () => {
+  it("name only words in a script that is not spoken", () => {
     assert.match(cautions("I like 東京 a lot.").join(), /does not speak words in the script of 東京/);
     for (const text of ["α and β", "naïve Łódź", "Привет means hello.", "Hello 😀 [a](/ˈæn/) ½ ª"])
       assert.deepEqual(cautions(text), [], text);
   });
 
-  it("name an element of SSML that stands in plain text", () => {
+  it("name an SSML element in plain text", () => {
     assert.match(cautions('Hello <break time="1s"/> there.').join(), /^<break> is ignored: put <speak>/);
     assert.deepEqual(cautions("a <b> c <voiced> 3 < 4"), []);
   });

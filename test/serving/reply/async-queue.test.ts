@@ -8,8 +8,8 @@ async function allOf(things: AsyncQueue<string>): Promise<string[]> {
   return taken;
 }
 
-describe("things that arrive", () => {
-  test("are taken in their order, whether they came before they were waited for or after", async () => {
+describe("an AsyncQueue", () => {
+  test("yields values in order, before or after they are awaited", async () => {
     const things = new AsyncQueue<string>();
     things.push("a");
     let waits = 0;
@@ -31,7 +31,7 @@ describe("things that arrive", () => {
     assert.equal(await things.hasNext(), false);
   });
 
-  test("are all taken before one is told what they failed with", async () => {
+  test("yields all values before it throws its failure", async () => {
     const things = new AsyncQueue<string>();
     things.push("a");
     things.fail(new Error("broken"));
@@ -43,7 +43,7 @@ describe("things that arrive", () => {
     await assert.rejects(things.hasNext(), /broken/);
   });
 
-  test("that are dropped are not taken any more, and an end that was told before stays the end", async () => {
+  test("drops its values on abort, unless it has ended", async () => {
     const things = new AsyncQueue<string>();
     things.push("a");
     things.abort(new Error("gone"));

@@ -16,7 +16,7 @@ const ENDINGS: readonly (readonly [
   setup: Parameters<typeof serviceOver>[0],
   ask: (service: Service, engine: Engine) => Promise<unknown>,
 ])[] = [
-  ["spoken to its end", "finished", 10, {}, (service) => collect(service.speak(PREPARED, caller()))],
+  ["spoken in full", "finished", 10, {}, (service) => collect(service.speak(PREPARED, caller()))],
   [
     "whose engine fails",
     "failed",
@@ -32,7 +32,7 @@ const ENDINGS: readonly (readonly [
     (service) => assert.rejects(collect(service.speak(PREPARED, caller()))),
   ],
   [
-    "whose client goes",
+    "whose client disconnects",
     "gone",
     3,
     { engine: new Engine((index) => (index === 3 ? forever() : undefined)) },
@@ -45,7 +45,7 @@ const ENDINGS: readonly (readonly [
     },
   ],
   [
-    "of which nobody asks for more",
+    "whose consumer returns",
     "gone",
     2,
     {},
@@ -62,9 +62,9 @@ function failAt(index: number, at: number): void {
   if (index === at) throw new SpeechFailedError("the thread died");
 }
 
-describe("an utterance", () => {
+describe("telemetry", () => {
   for (const [what, reason, frames, setup, ask] of ENDINGS) {
-    it(`${what} is told of once: ${reason}`, async () => {
+    it(`reports an utterance ${what} once as ${reason}`, async () => {
       const ended: EndedUtterance[] = [];
       const telemetry = { ended: (utterance: EndedUtterance) => void ended.push(utterance) };
       const { service, engine } = serviceOver({ ...setup, telemetry });
@@ -77,7 +77,7 @@ describe("an utterance", () => {
     });
   }
 
-  it("that nobody reads, and that is ended for others, has failed although its client then goes", async () => {
+  it("reports an idle utterance that was ended for others as failed", async () => {
     const ended: string[] = [];
     await withClock(async (tick) => {
       let nowMs = 0;

@@ -10,8 +10,8 @@ function lateFrames(frames: readonly (readonly [askedS: number, cameS: number])[
   return frames.flatMap(([askedS, cameS], index) => (listener.isLate(askedS, cameS) ? [index] : []));
 }
 
-describe("a listener in real time", () => {
-  it("misses nothing when every frame is there by the time the one before is over, however fast the first ones came", () => {
+describe("a PlaybackClock", () => {
+  it("reports no underrun if every frame arrives before the previous one ends", () => {
     const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 50 });
     fc.assert(
       fc.property(fc.double({ min: 0, max: 5, noNaN: true }), delays, (startS, shares) => {
@@ -24,11 +24,11 @@ describe("a listener in real time", () => {
     );
   });
 
-  it("never minds how long the first frame takes", () => {
+  it("ignores the latency of the first frame", () => {
     assert.deepEqual(lateFrames([[0, 100]]), []);
   });
 
-  it("runs dry when a frame that was asked for in time comes after it was needed, once", () => {
+  it("reports a frame that was requested in time and came late, once", () => {
     const frames: [number, number][] = [
       [0, 1],
       [1, 1.01],
@@ -38,7 +38,7 @@ describe("a listener in real time", () => {
     assert.deepEqual(lateFrames(frames), [2]);
   });
 
-  it("starts its clock again with a frame that came late, so that one gap counts as one", () => {
+  it("restarts at a late frame, so that one gap counts once", () => {
     const gapS = 10;
     const frames: [number, number][] = [
       [0, 0],
@@ -48,7 +48,7 @@ describe("a listener in real time", () => {
     assert.deepEqual(lateFrames(frames), [1]);
   });
 
-  it("blames nobody but the listener for a frame that the listener asked for too late", () => {
+  it("ignores frames that were requested late", () => {
     assert.deepEqual(
       lateFrames([
         [0, 0],
@@ -60,7 +60,7 @@ describe("a listener in real time", () => {
     );
   });
 
-  it("counts each gap of an engine that is too slow throughout", () => {
+  it("reports every gap of an engine that is always too slow", () => {
     const slow = Array.from({ length: 10 }, (_, i): [number, number] => [i * 0.1, (i + 1) * 0.1]);
     assert.deepEqual(lateFrames(slow), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });

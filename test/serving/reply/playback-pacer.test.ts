@@ -25,8 +25,8 @@ const SECOND = 12;
 /** So many of them come at once to who has waited. */
 const TOGETHER = 4;
 
-describe("speech that is played as it comes", () => {
-  it("is made a second ahead and no more, then as fast as time passes, and to its end", async () => {
+describe("streamed speech", () => {
+  it("is computed a second ahead, then at playback speed", async () => {
     await atPace(async ({ service, engine, metered, pass }) => {
       const speaking = collect(service.speak(PREPARED, caller()));
       await settle();
@@ -43,7 +43,7 @@ describe("speech that is played as it comes", () => {
     });
   });
 
-  it("may be made as far ahead again after its client took nothing for a while", async () => {
+  it("regains its lead after its client paused", async () => {
     await atPace(async ({ service, engine, pass }) => {
       const speech = service.speak(PREPARED, caller());
       for (let frame = 0; frame < 3; frame++) await speech.next();
@@ -56,7 +56,7 @@ describe("speech that is played as it comes", () => {
     });
   });
 
-  it("is metered for no more than that when its client leaves, which ends the wait at once", async () => {
+  it("is metered for the lead when its client disconnects, and stops at once", async () => {
     await atPace(async ({ service, metered, engine, leases, pass }) => {
       const client = new AbortController();
       const speaking = collect(service.speak(PREPARED, caller({ signal: client.signal })));
@@ -74,7 +74,7 @@ describe("speech that is played as it comes", () => {
     });
   });
 
-  it("leaves its place to whoever waits, at once, and goes on when that is free", async () => {
+  it("yields its slot to a waiting request, and resumes when one is free", async () => {
     await atPace(
       async ({ service, engine, pass }) => {
         const first = collect(service.speak(PREPARED, caller({ keyId: "a" })));
@@ -92,7 +92,7 @@ describe("speech that is played as it comes", () => {
     );
   });
 
-  it("comes as fast as it is taken once the server stops", async () => {
+  it("is no longer paced on shutdown", async () => {
     await atPace(async ({ service, engine, pass }) => {
       const speaking = collect(service.speak(PREPARED, caller()));
       await settle();
@@ -104,7 +104,7 @@ describe("speech that is played as it comes", () => {
     });
   });
 
-  it("is cut by a server that stops although it waits, when the grace is over", async () => {
+  it("is aborted after the grace period on shutdown", async () => {
     const held = new Promise<void>(() => {});
     const engine = new Engine((index) => (index === SECOND ? held : undefined), 40);
     await atPace(async ({ service, pass }) => {
@@ -119,8 +119,8 @@ describe("speech that is played as it comes", () => {
   });
 });
 
-describe("speech that its client waits for as a whole", () => {
-  it("is made as fast as it can be", async () => {
+describe("speech in one piece", () => {
+  it("is not paced", async () => {
     await atPace(async ({ service }) => {
       assert.equal((await collect(service.speak(PREPARED, caller({ stream: false })))).frames, 40);
     });

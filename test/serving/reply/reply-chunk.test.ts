@@ -4,7 +4,7 @@ import { MarkCollector, toReplyChunk } from "../../../src/serving/reply/reply-ch
 
 const piece = { bytes: new Uint8Array(3_840), sampleCount: 1_920 };
 
-test("a piece is sent with what begins in it, times in whole milliseconds", () => {
+test("a chunk carries the marks that begin in it, in whole milliseconds", () => {
   const word = { word: "Tea", startS: 0.0625, endS: 0.48749, offset: 0, length: 3 };
   const { bytes, marks } = toReplyChunk({ ...piece, words: [word] });
   assert.equal(bytes, piece.bytes);
@@ -12,7 +12,7 @@ test("a piece is sent with what begins in it, times in whole milliseconds", () =
   assert.deepEqual(toReplyChunk(piece).marks, {}, "of an engine that knows no words nothing is told");
 });
 
-test("a whole reply has the marks of its pieces, and equal shapes of the mouth that meet as one", () => {
+test("a complete reply joins the marks of its chunks and merges adjacent equal visemes", () => {
   const all = new MarkCollector();
   const shape = (viseme: "sil" | "PP", start: number, end: number) => ({ viseme, start, end });
   all.add({ words: [], visemes: [shape("PP", 0, 0.1), shape("sil", 0.1, 0.2)], phonemes: [] });

@@ -7,8 +7,8 @@ import type { SpeechOutcome } from "../../../src/serving/reply/speech-service.ts
 import { until } from "../../waiting.ts";
 import { caller, collect, Engine, forever, PREPARED, serviceOver, settle } from "../service-over.ts";
 
-describe("the life of a request", () => {
-  it("is metered once, when its last frame is out and before that is told", async () => {
+describe("a speech request", () => {
+  it("is metered once, before its end is reported", async () => {
     let commit = () => {};
     const committed = new Promise<void>((resolve) => {
       commit = resolve;
@@ -27,7 +27,7 @@ describe("the life of a request", () => {
     });
     await until("the usage", () => records.length === 1);
     await settle();
-    assert.equal(told, false, "success is not told before it is durable");
+    assert.equal(told, false, "no success before it is durable");
     commit();
     const { frames, outcome } = await finished;
     assert.equal(frames, 10);
@@ -41,7 +41,7 @@ describe("the life of a request", () => {
     assert.deepEqual([service.active, leases()], [0, 0]);
   });
 
-  it("fails when it cannot be metered, and is not metered again", async () => {
+  it("fails if metering fails, without a second attempt", async () => {
     let attempts = 0;
     const { service, leases } = serviceOver({
       async meter() {
@@ -53,7 +53,7 @@ describe("the life of a request", () => {
     assert.deepEqual([attempts, service.active, leases()], [1, 0, 0]);
   });
 
-  it("tells what the model read of the conversation, where it says so", async () => {
+  it("reports which turns the model read", async () => {
     const engine = new Engine();
     const prompt = { turns: [1, 2], heard: [2], forgotten: [0], cautions: ["cut short: no end came"] };
     const { service } = serviceOver({ engine });
@@ -63,7 +63,7 @@ describe("the life of a request", () => {
     assert.deepEqual((await metaOf()).prompt, prompt);
   });
 
-  it("is refused as the caller's mistake where the model cannot go on with the conversation", async () => {
+  it("fails with a 400 if the model rejects the conversation", async () => {
     const message = "the conversation is too long: leave out its earliest turns";
     const engine = new Engine(() => {
       throw new ConversationError(message);
@@ -73,7 +73,7 @@ describe("the life of a request", () => {
     assert.equal(metered.length, 0);
   });
 
-  it("is not metered when the engine fails, and frees its place and its model", async () => {
+  it("is not metered if the engine fails, and frees its slot and model", async () => {
     const engine = new Engine((index) => {
       if (index === 4) throw new SpeechFailedError("the thread died");
     });
@@ -87,8 +87,8 @@ describe("the life of a request", () => {
   });
 
   for (const stream of [true, false]) {
-    const what = stream ? "a stream, for what it was sent" : "a reply in one piece, for nothing";
-    it(`is metered when its client leaves ${what}`, async () => {
+    const what = stream ? "a stream, for the frames sent" : "a reply in one piece, for nothing";
+    it(`is metered when its client abandons ${what}`, async () => {
       const client = new AbortController();
       const reason = new Error("gone");
       const engine = new Engine((index) => {
@@ -106,7 +106,7 @@ describe("the life of a request", () => {
     });
   }
 
-  it("is metered for what was taken when its consumer stops asking", async () => {
+  it("is metered for the frames taken when its consumer returns", async () => {
     const { service, metered, engine, leases } = serviceOver();
     const speech = service.speak(PREPARED, caller());
     await speech.next();
@@ -120,7 +120,7 @@ describe("the life of a request", () => {
     assert.deepEqual([service.active, leases()], [0, 0]);
   });
 
-  it("tells its asker when it is metered, also when they leave, and not where it is not", async () => {
+  it("reports metering to the caller, including on disconnect", async () => {
     let told = 0;
     const asker = () => ({ ...caller(), onMetered: () => told++ });
     const { service } = serviceOver();
@@ -139,7 +139,7 @@ describe("the life of a request", () => {
     assert.equal(told, 2);
   });
 
-  it("computes no frame that was not asked for", async () => {
+  it("computes no frame before it is requested", async () => {
     const { service, engine } = serviceOver();
     const speech = service.speak(PREPARED, caller());
     await speech.next();
@@ -148,7 +148,7 @@ describe("the life of a request", () => {
     await speech.return({} as SpeechOutcome);
   });
 
-  it("ends at once when its client has gone before it began", async () => {
+  it("ends at once if its client has already disconnected", async () => {
     const { service, engine, metered } = serviceOver();
     const gone = AbortSignal.abort(new Error("gone"));
     await assert.rejects(collect(service.speak(PREPARED, caller({ signal: gone }))), { message: "gone" });
@@ -158,7 +158,7 @@ describe("the life of a request", () => {
   for (const stream of [true, false]) {
     for (const awaited of ["place", "model", "first frame"] as const) {
       const what = stream ? "a stream" : "a reply in one piece";
-      it(`is not metered when its client leaves ${what} that waits for its ${awaited}`, async () => {
+      it(`is not metered when its client abandons ${what} that waits for its ${awaited}`, async () => {
         const client = new AbortController();
         const reason = new Error("gone");
         let reached = "";
@@ -182,7 +182,7 @@ describe("the life of a request", () => {
     }
   }
 
-  it("is not metered when its consumer stops asking before the first frame", async () => {
+  it("is not metered if its consumer returns before the first frame", async () => {
     const { service, metered, engine } = serviceOver();
     const speech = service.speak(PREPARED, caller());
     await speech.return({} as SpeechOutcome);

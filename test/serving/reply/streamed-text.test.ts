@@ -14,8 +14,8 @@ async function spoken(pieces: readonly string[], maxChars = 8_000): Promise<stri
   return said;
 }
 
-describe("text that comes in pieces", () => {
-  test("gives the same sentences wherever it is cut", async () => {
+describe("streamed text", () => {
+  test("yields the same sentences wherever it is cut", async () => {
     const whole = "Dr. Ada came at 5 p.m. on Monday. “Hello!” she said — 👋 hello to all. What now? Nothing";
     const sentences = await spoken([whole]);
     assert.ok(sentences.length >= 4, `${sentences}`);
@@ -31,7 +31,7 @@ describe("text that comes in pieces", () => {
     );
   });
 
-  test("gives a sentence as soon as the next has begun", async () => {
+  test("yields a sentence as soon as the next one begins", async () => {
     const text = new StreamedText(100);
     text.push("One is here. Two");
     await text.begin();
@@ -49,11 +49,11 @@ describe("text that comes in pieces", () => {
     assert.equal((await rest.next()).done, true);
   });
 
-  test("leaves out what cannot be said", async () => {
+  test("omits what cannot be spoken", async () => {
     assert.deepEqual(await spoken(["One is here.\n👍\nTwo is, too."]), ["One is here.", " Two is, too."]);
   });
 
-  test("is counted in code points, and refused beyond the most", async () => {
+  test("is counted in code points and rejected over the limit", async () => {
     const text = new StreamedText(4);
     text.push("👍a👍");
     assert.equal(text.chars, 3);
@@ -61,7 +61,7 @@ describe("text that comes in pieces", () => {
     await assert.rejects(text.begin(), { status: 422, message: /more than 4 characters/ });
   });
 
-  test("is refused where it has no words, and says that it was blank", async () => {
+  test("is rejected without words, and reports whether it was blank", async () => {
     const text = new StreamedText(100);
     text.push(" — 👍 ");
     assert.equal(text.isBlank, false);
@@ -70,11 +70,11 @@ describe("text that comes in pieces", () => {
     await assert.rejects(text.begin(), { status: 400, message: /nothing speakable/ });
   });
 
-  test("is refused where phonemes in it are none", async () => {
+  test("is rejected for invalid phonemes", async () => {
     await assert.rejects(spoken(["Say [tomato](/tə9m/). Now."]), { status: 400, message: /^the text: / });
   });
 
-  test("pauses where it says so, and bills its words alone", async () => {
+  test("yields pauses, and bills words only", async () => {
     const text = new StreamedText(100);
     for (const piece of ["One is here. [pau", "se:1", ".5s] Two is", ", too. [pause:2s]"]) text.push(piece);
     text.end();
@@ -88,7 +88,7 @@ describe("text that comes in pieces", () => {
     });
   });
 
-  test("is held to its end where it is SSML, wherever it is cut", async () => {
+  test("is buffered to its end if it is SSML, wherever it is cut", async () => {
     const whole = '<speak>One is here. <break time="1s"/>Two is <foo>too</foo>.</speak>';
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(whole.length), { maxLength: 4 }), async (cuts) => {
@@ -110,7 +110,7 @@ describe("text that comes in pieces", () => {
     assert.deepEqual(await spoken(["<", "spe", "ctral> light."]), ["<spectral> light."]);
   });
 
-  test("throws to who speaks what it failed with, and keeps what came before from being spoken", async () => {
+  test("throws its failure and drops unspoken text", async () => {
     const text = new StreamedText(100);
     text.push("One is here. Two");
     await text.begin();

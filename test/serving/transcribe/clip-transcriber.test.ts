@@ -36,8 +36,8 @@ function earsOver(places: Partial<KeyedSemaphoreOptions> = {}) {
   return { recogniser, share, ears, hear };
 }
 
-describe("a clip that several ask for", () => {
-  it("is heard once, and all of them get its words", async () => {
+describe("a clip requested several times", () => {
+  it("is transcribed once for all requests", async () => {
     const { recogniser, share, hear } = earsOver();
     const asked = [hear("one"), hear("one"), hear("one", "b"), hear("one", "c")];
     await settle();
@@ -49,7 +49,7 @@ describe("a clip that several ask for", () => {
     assert.deepEqual([recogniser.asked.length, share.used], [1, 0]);
   });
 
-  it("is begun by whoever is let in first, and the others leave their lines for it", async () => {
+  it("starts with the first admitted request, and the others leave the queue", async () => {
     const { recogniser, share, hear } = earsOver();
     const first = hear("other", "a");
     const asked = [hear("one", "a"), hear("one", "a"), hear("one", "b")];
@@ -61,7 +61,7 @@ describe("a clip that several ask for", () => {
     await Promise.all([first, ...asked]);
   });
 
-  it("goes on when one of them leaves, and stops with the last, for that one's reason", async () => {
+  it("continues when one client disconnects, and stops with the last", async () => {
     const { recogniser, share, hear } = earsOver();
     const clients = ["first", "second"].map((name) => ({
       reason: new Error(name),
@@ -83,7 +83,7 @@ describe("a clip that several ask for", () => {
     await again;
   });
 
-  it("is heard to its end for those who stay, whatever becomes of the samples of one who leaves", async () => {
+  it("is transcribed for the remaining clients after another freed its samples", async () => {
     const pieces: number[] = [];
     let goOn = (): void => {};
     const left = new Promise<void>((resolve) => (goOn = resolve));
@@ -116,7 +116,7 @@ describe("a clip that several ask for", () => {
     assert.deepEqual(pieces, [10, 6]);
   });
 
-  it("fails for all of them, and is tried anew by the next", async () => {
+  it("fails for all requests, and is retried by the next", async () => {
     const { recogniser, hear } = earsOver();
     const asked = [hear("one"), hear("one", "b")];
     await settle();
@@ -131,8 +131,8 @@ describe("a clip that several ask for", () => {
   });
 });
 
-describe("a clip that was heard in part", () => {
-  it("is gone on with where that ended, in the language that was found", async () => {
+describe("a partly transcribed clip", () => {
+  it("resumes at its end, in the detected language", async () => {
     const { recogniser, ears, hear } = earsOver();
     const leaving = new AbortController();
     const first = hear("long", "a", leaving.signal, 70);
@@ -161,7 +161,7 @@ describe("a clip that was heard in part", () => {
     );
   });
 
-  it("is as if it had been heard at once, wherever and however often it was stopped", async () => {
+  it("yields the same transcript wherever and however often it was interrupted", async () => {
     const words = fc.array(fc.constantFrom("", "One.", "Two words.", "Three."), {
       minLength: 1,
       maxLength: 6,
@@ -204,8 +204,8 @@ describe("a clip that was heard in part", () => {
   });
 });
 
-describe("keys that have clips heard", () => {
-  it("take turns: thirty long ones of one key let another's short one by", async () => {
+describe("transcription keys", () => {
+  it("take turns: thirty long clips of one key do not delay another key's clip", async () => {
     const { recogniser, hear } = earsOver();
     const long = Array.from({ length: 30 }, (_, at) => hear(`long-${at}`, "a"));
     await settle();
@@ -228,7 +228,7 @@ describe("keys that have clips heard", () => {
     await Promise.all(long);
   });
 
-  it("are told to come back where too many wait: 429 where they are its own, 502 of all", async () => {
+  it("are refused when the queue is full: 429 for their own, 502 for the shared one", async () => {
     const { recogniser, hear, ears } = earsOver({ keyQueueDepth: 2, queueDepth: 3 });
     const asked = (digests: readonly string[]) =>
       digests.map((digest) => {
@@ -251,7 +251,7 @@ describe("keys that have clips heard", () => {
     await Promise.all([ofA[0], others[0]]);
   });
 
-  it("have never more at once than they may, nothing twice, and nobody forgotten, whatever happens", async () => {
+  it("never exceed their slots, repeat a clip or starve, in any order of events", async () => {
     const key = fc.constantFrom("a", "b", "c");
     const deed = fc.oneof(
       {

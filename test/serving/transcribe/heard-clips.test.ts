@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Transcript } from "../../../src/core/recogniser.ts";
 import { joinTranscripts, TranscriptCache } from "../../../src/serving/transcribe/clip-transcriber.ts";
 
-test("the clips that were asked for last are kept, and no more", () => {
+test("TranscriptCache keeps the most recently used clips", () => {
   const clips = new TranscriptCache(2);
   clips.keep("a", { transcript: heard("A."), isWhole: true });
   clips.keep("b", { transcript: heard("B."), isWhole: true });
@@ -15,7 +15,7 @@ test("the clips that were asked for last are kept, and no more", () => {
   );
 });
 
-test("of one clip, more takes the place of less, and nothing that of all", () => {
+test("TranscriptCache replaces a shorter transcript, never a complete one", () => {
   const clips = new TranscriptCache(2);
   const known = () => clips.get("a")?.transcript.text;
   clips.keep("a", { transcript: heard("One. Two.", 60), isWhole: false });
@@ -28,7 +28,7 @@ test("of one clip, more takes the place of less, and nothing that of all", () =>
   assert.equal(known(), "All.");
 });
 
-test("two stretches are one: whoever speaks first tells the language", () => {
+test("joinTranscripts takes the language of the first part with speech", () => {
   const silence = { ...heard("", 30), language: "cy", languageProbability: 0.2, meanLogProbability: null };
   const words = { ...heard("Guten Tag.", 60), language: "de", speechProbability: null };
   const all = joinTranscripts(silence, words);

@@ -19,7 +19,7 @@ import { clipIn, clipOf, known, SteppedRecogniser } from "../stepped-recogniser.
 
 const never = new AbortController().signal;
 
-test("turns that are sound alone get their words, and others keep theirs", async () => {
+test("transcribes turns without text and keeps the text of others", async () => {
   const ears = new ScriptedRecogniser({ one: "Hello there.", two: "How are you?" });
   const hearing = hearingOf(ears);
   const talk = conversation(null, [spoken("0", "one"), typed("1", "Hi!"), spoken("0", "two", "Given.")]);
@@ -35,7 +35,7 @@ test("turns that are sound alone get their words, and others keep theirs", async
   );
 });
 
-test("the newest is heard first, what was heard is not heard again, and what is told is in order", async () => {
+test("transcribes the newest turn first, caches results and reports them in order", async () => {
   const ears = new ScriptedRecogniser({ a: "A.", b: "B.", c: "C." });
   const hearing = hearingOf(ears);
   const turns = [spoken("0", "a"), spoken("1", "b"), spoken("0", "c")];
@@ -53,7 +53,7 @@ test("the newest is heard first, what was heard is not heard again, and what is 
   );
 });
 
-test("given words are heard for where the setting says always, and of their own speaker alone", async () => {
+test('re-transcribes turns with text only for "always", and only of the speaker', async () => {
   const turns = [spoken("0", "a"), spoken("1", "b")];
   for (const [use, asked] of [
     ["never", []],
@@ -68,7 +68,7 @@ test("given words are heard for where the setting says always, and of their own 
   }
 });
 
-test("given words are heard for where the model that speaks reads them: everybody's, or its own speaker's", async () => {
+test("re-transcribes the turns with text that the model reads", async () => {
   const turns = [spoken("0", "a"), spoken("1", "b"), typed("0", "Typed.")];
   for (const [use, reads, asked] of [
     ["writer", undefined, []],
@@ -84,19 +84,19 @@ test("given words are heard for where the model that speaks reads them: everybod
   }
 });
 
-test("sixty-three turns of sound are bounded: the newest are heard", async () => {
+test("transcribes the newest eight of many turns", async () => {
   const turns = Array.from({ length: 63 }, (_, n) => spoken("0", `clip-${n}`));
   assert.deepEqual(await indexesHeard(turns), [55, 56, 57, 58, 59, 60, 61, 62]);
 });
 
-test("two minutes of sound are heard, the newest six turns however long they are", async () => {
+test("transcribes the newest two minutes, and at least six turns", async () => {
   const six = ["c", "d", "e", "f", "g", "h"].map((name) => long(name, 19));
   assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6), ...six]), [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6.5), ...six]), [2, 3, 4, 5, 6, 7]);
   assert.deepEqual(await indexesHeard([long("a", 1), long("b", 1_000), long("c", 1_000)]), [0, 1, 2]);
 });
 
-test("what lies behind more text than a writer reads is not heard", async () => {
+test("skips turns beyond the text that a writer reads", async () => {
   for (const [chars, indexes] of [
     [24_000, [0, 2]],
     [24_001, [2]],
@@ -106,7 +106,7 @@ test("what lies behind more text than a writer reads is not heard", async () => 
   }
 });
 
-test("silence stays without words, and a recogniser that fails is told of, not thrown", async () => {
+test("reports silence as no text and a failure as a problem", async () => {
   const ears = new ScriptedRecogniser({ quiet: "", broken: new RecogniserError("the recogniser is away") });
   const turns = [spoken("0", "quiet"), spoken("0", "broken")];
   const { conversation: found, turns: heard } = await hearingOf(ears).transcribe(
@@ -127,7 +127,7 @@ test("silence stays without words, and a recogniser that fails is told of, not t
   );
 });
 
-test("what failed is tried again, an abort is thrown", async () => {
+test("retries a failed clip, and throws on abort", async () => {
   const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
   const hearing = hearingOf(failing);
   const talk = conversation(null, [spoken("0", "a")]);
@@ -138,7 +138,7 @@ test("what failed is tried again, an abort is thrown", async () => {
   await assert.rejects(hearing.transcribe(talk, "a", AbortSignal.abort(reason)), reason);
 });
 
-test("a recogniser that never answers is waited for no longer than the patience, all clips together", async () => {
+test("limits the total wait for a recogniser that never answers", async () => {
   await withClock(async (tick) => {
     const ears = new SteppedRecogniser();
     const turns = [spoken("0", "a"), spoken("0", "b"), spoken("0", "c")];
@@ -173,7 +173,7 @@ test("a recogniser that never answers is waited for no longer than the patience,
   });
 });
 
-test("the wait for a place costs no patience", async () => {
+test("does not count the wait for a slot against the patience", async () => {
   await withClock(async (tick) => {
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
@@ -193,7 +193,7 @@ test("the wait for a place costs no patience", async () => {
   });
 });
 
-test("a wait that is too long is refused, and not taken for a turn without words", async () => {
+test("refuses a request that waits too long for a slot", async () => {
   await withClock(async (tick) => {
     const ears = new SteppedRecogniser();
     const places = new KeyedSemaphore({ ...PLACES, waitMs: 30_000 });
@@ -215,7 +215,7 @@ test("a wait that is too long is refused, and not taken for a turn without words
   });
 });
 
-test("a clip that is heard in part has no words yet, is heard to the end of a piece, and gone on with next time", async () => {
+test("finishes the current window of a partial clip and resumes there next time", async () => {
   await withClock(async (tick) => {
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
@@ -244,7 +244,7 @@ test("a clip that is heard in part has no words yet, is heard to the end of a pi
   });
 });
 
-test("whoever asks again while a piece is being finished has it heard on, for as long as they are patient", async () => {
+test("continues an unfinished clip when it is requested again", async () => {
   await withClock(async (tick) => {
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
@@ -263,7 +263,7 @@ test("whoever asks again while a piece is being finished has it heard on, for as
   });
 });
 
-test("what becomes of a turn is told, and why where the recogniser failed", async () => {
+test("reports the outcome of each turn with the recogniser's error", async () => {
   const told: string[] = [];
   const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
   const hearing = hearingOf(failing, "writer", {

@@ -30,7 +30,7 @@ function heard(transcript: Partial<Transcript> = {}): TranscribedRecording {
   };
 }
 
-test("what the recogniser does not say is 0, unknown or empty, and never made up", () => {
+test('unknown values are 0, "unknown" or empty', () => {
   const segment = { ...segmentOf("One.", 0), words: null, meanLogProbability: null };
   const { transcript, ...rest } = heard({ segments: [segment], language: null });
   const told = verboseTranscription({ transcript, ...rest }, ALL);
@@ -41,7 +41,7 @@ test("what the recogniser does not say is 0, unknown or empty, and never made up
   assert.deepEqual(told.words, []);
 });
 
-test("languages have their English names, times whole milliseconds", () => {
+test("languages have English names, and times are whole milliseconds", () => {
   const told = verboseTranscription(heard(), ALL);
   assert.equal(told.language, "hawaiian");
   assert.equal(told.duration, 2);
@@ -50,13 +50,13 @@ test("languages have their English names, times whole milliseconds", () => {
   assert.equal(verboseTranscription(heard({ language: "xx" }), ALL).language, "xx");
 });
 
-test("what is repeated without end has a high ratio of compression", () => {
+test("endless repetition has a high compression ratio", () => {
   const segments = [segmentOf("Thank you. ".repeat(40).trim(), 0), segmentOf("A jolly fox runs by.", 1)];
   const [repeated, plain] = verboseTranscription(heard({ segments }), ALL).segments!;
   assert.ok(repeated!.compression_ratio > 2.4 && plain!.compression_ratio < 1.2);
 });
 
-test("silence is an empty text, and no segments, words or deltas", () => {
+test("silence is an empty text without segments, words or deltas", () => {
   const silent = heard({ segments: [], text: "" });
   assert.equal(plainTranscription(silent).text, "");
   assert.deepEqual(verboseTranscription(silent, ALL).segments, []);
@@ -65,13 +65,13 @@ test("silence is an empty text, and no segments, words or deltas", () => {
   assert.equal(doneTranscription(silent).usage.output_tokens, 0);
 });
 
-test("deltas joined are the text, also where its segments are not", () => {
+test("joined deltas equal the text, even if the segments do not", () => {
   const { transcript } = heard();
   assert.deepEqual(segmentTexts(transcript), ["One two.", " Three."]);
   assert.deepEqual(segmentTexts({ ...transcript, text: "One two, three." }), ["One two, three."]);
 });
 
-test("a recording that is not listened to in full says how much was", () => {
+test("a partly transcribed recording reports its transcribed seconds", () => {
   assert.ok(!("heard_seconds" in plainTranscription(heard())));
   const cut = heard({ transcribedS: 1.5 });
   assert.equal(plainTranscription(cut).heard_seconds, 1.5);
@@ -79,7 +79,7 @@ test("a recording that is not listened to in full says how much was", () => {
   assert.equal(doneTranscription(cut).heard_seconds, 1.5);
 });
 
-test("tokens are frames of 80 ms and characters, and their sums", () => {
+test("tokens count 80 ms frames and characters", () => {
   assert.deepEqual(doneTranscription(heard()).usage, {
     type: "tokens",
     input_tokens: 29,

@@ -36,14 +36,14 @@ async function oneVoice(
   return { voices, store, seen, make, ask };
 }
 
-test("requests for a voice that come together read and decode its recording once", async () => {
+test("concurrent requests for a voice decode its recording once", async () => {
   const { seen, ask } = await oneVoice();
   await Promise.all(Array.from({ length: 20 }, ask));
   await ask();
   assert.equal(seen.decoded, 1);
 });
 
-test("a name that the settings give a voice means that one, and the key's own is reached by its id", async () => {
+test("a configured voice hides a key's voice of the same name, which stays reachable by id", async () => {
   const clip: Clip = { samples: new Float32Array(8), sampleRateHz: 24_000, durationS: 0.002, digest: "a" };
   const team = { clip, text: null };
   const { ask, seen, voices } = await oneVoice(undefined, new Map([["ANNA", team]]));
@@ -53,7 +53,7 @@ test("a name that the settings give a voice means that one, and the key's own is
   assert.ok(part !== undefined && "sample" in part && part.sample.clip.digest === "voice_1");
 });
 
-test("of a voice that another server deletes while it is decoded here nothing is kept", async () => {
+test("a voice deleted by another server during decoding is not cached", async () => {
   const { seen, make, ask } = await oneVoice((shared) => shared.removeVoice("key_a", "voice_1"));
   await ask();
   await settled();
@@ -62,7 +62,7 @@ test("of a voice that another server deletes while it is decoded here nothing is
   assert.equal(seen.decoded, 2);
 });
 
-test("of a voice that another server has deleted nothing is kept once this one hears of it", async () => {
+test("a voice deleted by another server is dropped as soon as this server notices", async () => {
   const hears: ((on: Awaited<ReturnType<typeof oneVoice>>) => Promise<unknown>)[] = [
     ({ voices }) => voices.list("key_a"),
     ({ voices }) => voices.admit("key_a", "Ben"),
@@ -80,7 +80,7 @@ test("of a voice that another server has deleted nothing is kept once this one h
   }
 });
 
-test("a recording that nobody asks for is let go after ten minutes at most, and not while it is asked for", async (t) => {
+test("an unused recording is dropped within ten minutes", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { seen, ask } = await oneVoice();
   for (let minute = 0; minute < 30; minute += 4) {
@@ -94,11 +94,11 @@ test("a recording that nobody asks for is let go after ten minutes at most, and 
   assert.equal(seen.decoded, 2);
 });
 
-test("a name that is compared as an id, a path or a mix is none", () => {
+test("a name that normalises to an id, a path or a mix is rejected", () => {
   for (const name of ["ｖｏｉｃｅ＿abc", "a／b", "a＋b", "a（2）", "．．"])
     assert.notEqual(nameProblem(name), null);
 });
 
-test("a weight so small that its share would be none is refused", () => {
+test("a weight that would round to zero is rejected", () => {
   assert.throws(() => parseVoice(`a(0.${"0".repeat(320)}5)+b(1000)`, "voice"), /from 0\.001 to 1000/);
 });

@@ -13,7 +13,7 @@ function gateWithGuard() {
   return { gate, guard };
 }
 
-test("a thread that is outside may be ended, and does not get in any more", () => {
+test("a thread outside native code may be ended and cannot enter again", () => {
   const { gate, guard } = gateWithGuard();
   guard.enter();
   guard.leave();
@@ -22,7 +22,7 @@ test("a thread that is outside may be ended, and does not get in any more", () =
   awaitOutside(gate, Number.POSITIVE_INFINITY);
 });
 
-test("a thread that is inside may not be ended: it ends when it has left for the last time", () => {
+test("a thread inside native code ends itself when it leaves", () => {
   const { gate, guard } = gateWithGuard();
   guard.enter();
   guard.enter();
@@ -33,7 +33,7 @@ test("a thread that is inside may not be ended: it ends when it has left for the
   assert.equal(shutGate(gate), true);
 });
 
-test("who waits for a thread that stays inside waits no longer than told", () => {
+test("awaitOutside returns at its deadline", () => {
   const { gate, guard } = gateWithGuard();
   guard.enter();
   shutGate(gate);

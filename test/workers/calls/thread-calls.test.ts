@@ -48,8 +48,8 @@ async function begun(cells: Int32Array, count: number): Promise<void> {
   await until(`the thread to begin with call ${count}`, () => Atomics.load(cells, DONE) >= count);
 }
 
-describe("calls into a thread", () => {
-  it("give what the operation returns, or throw what it threw, in order", async () => {
+describe("thread calls", () => {
+  it("return or throw in order", async () => {
     await withCalls({}, async (calls, cells) => {
       const sums = [1, 2, 3].map((n) => calls.call("add", [n, n]));
       assert.deepEqual(await Promise.all(sums), [2, 4, 6]);
@@ -59,7 +59,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("may be answered later, one after the other all the same", async () => {
+  it("run one at a time if they are asynchronous", async () => {
     await withCalls({}, async (calls) => {
       const answers = [
         calls.call("addLater", [1, 1]),
@@ -71,14 +71,14 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("that cannot be sent fail alone", async () => {
+  it("fail alone if their arguments cannot be cloned", async () => {
     await withCalls({}, async (calls) => {
       await assert.rejects(calls.call("add", [() => {}]), { name: "DataCloneError" });
       assert.equal(await calls.call("add", [1, 1]), 2);
     });
   });
 
-  it("are refused when as many wait as may", async () => {
+  it("are refused when the queue is full", async () => {
     await withCalls({ queueDepth: 1 }, async (calls, cells) => {
       const held = calls.call("hold", []);
       const waits = calls.call("add", [1, 1]);
@@ -88,7 +88,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("can be taken back while they wait, and are then never carried out", async () => {
+  it("are never run if they are aborted while queued", async () => {
     await withCalls({}, async (calls, cells) => {
       const held = calls.call("hold", []);
       const gone = new AbortController();
@@ -100,11 +100,11 @@ describe("calls into a thread", () => {
       assert.deepEqual(await Promise.all([held, stays]), ["held", 4]);
       assert.equal(cells[DONE], 2);
       await assert.rejects(calls.call("add", [1, 1], { signal: gone.signal }), { message: "gone" });
-      assert.equal(cells[DONE], 2, "who has gone before it asks is not carried out either");
+      assert.equal(cells[DONE], 2, "an aborted signal runs nothing");
     });
   });
 
-  it("of a lower rank go first, but for whoever was passed by already", async () => {
+  it("run in order of rank, without overtaking a call twice", async () => {
     await withCalls({}, async (calls, cells) => {
       const ends: string[] = [];
       const made = (name: string, rank: number) =>
@@ -117,7 +117,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("end their thread when they are given up, where they say so, and others go to the next one", async () => {
+  it("end the thread on abort if they are marked so; others move to the next thread", async () => {
     await withCalls({}, async (calls, cells) => {
       assert.equal(await calls.call("add", [1, 1]), 2);
       const gone = new AbortController();
@@ -127,12 +127,12 @@ describe("calls into a thread", () => {
       await assert.rejects(spinning, { message: "gone" });
       assert.equal(await other, 4);
       assert.equal(cells[STARTS], 2);
-      assert.equal(calls.isWell, true, "that is no failure");
+      assert.equal(calls.isWell, true, "an abort is no failure");
     });
   });
 
   for (const death of ["die", "eat"]) {
-    it(`that end their thread (${death}) fail alone: those that wait go to the next one`, async () => {
+    it(`that kill their thread (${death}) fail alone; others move to the next thread`, async () => {
       const failures: string[] = [];
       let recoveries = 0;
       await withCalls(
@@ -150,7 +150,7 @@ describe("calls into a thread", () => {
     });
   }
 
-  it("that may be repeated are made once more when their thread ends over them, and no more than once", async () => {
+  it("are retried once if they are repeatable and the thread dies", async () => {
     await withCalls({}, async (calls, cells) => {
       assert.equal(await calls.call("dieOnce", [], { repeatable: true }), "lived");
       assert.equal(cells[STARTS], 2);
@@ -158,7 +158,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("that take too long give their thread up, and others go to the next one", async () => {
+  it("replace the thread on timeout; others move to the next thread", async () => {
     await withCalls({}, async (calls, cells) => {
       // The thread is there, however long a machine with other work takes to start one.
       assert.equal(await calls.call("add", [1, 1]), 2);
@@ -170,13 +170,13 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("have the deadline of all where they are given none of their own", async () => {
+  it("use the default deadline if they have none", async () => {
     await withCalls({ deadlineMs: 200 }, async (calls) => {
       await assert.rejects(calls.call("spin", []), { problem: "late" });
     });
   });
 
-  it("in native code that take too long are left alone, and their thread ends once they have come to an end", async () => {
+  it("in native code are not interrupted on timeout; the thread ends afterwards", async () => {
     const cells = new Int32Array(new SharedArrayBuffer(16));
     const threads: Worker[] = [];
     const start = () => {
@@ -190,11 +190,11 @@ describe("calls into a thread", () => {
       const ended = once(threads[0]!, "exit");
       open(cells);
       await ended;
-      assert.deepEqual([cells[STARTS], cells[THROUGH]], [2, 1], "the call was not broken off");
+      assert.deepEqual([cells[STARTS], cells[THROUGH]], [2, 1], "the call finished");
     });
   });
 
-  it("fail alone when no thread can be started, and others are made once one can", async () => {
+  it("fail alone if no thread starts, and succeed once one does", async () => {
     const cells = new Int32Array(new SharedArrayBuffer(16));
     const failures: string[] = [];
     let isBarred = true;
@@ -212,7 +212,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("find a thread that is well again although nobody called meanwhile", async () => {
+  it("detect recovery by a probe without further calls", async () => {
     let recovered = () => {};
     const recovery = new Promise<void>((resolve) => {
       recovered = resolve;
@@ -227,7 +227,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("can be their thread's last, and those that wait go to the next one", async () => {
+  it("can be the last of their thread; others move to the next thread", async () => {
     await withCalls({}, async (calls, cells) => {
       const sums = [calls.call("add", [1, 1], { isLast: true }), calls.call("add", [2, 2])];
       assert.deepEqual(await Promise.all(sums), [2, 4]);
@@ -236,7 +236,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("let an idle thread go and start another when it is needed", async () => {
+  it("end an idle thread and start another when needed", async () => {
     await withCalls({ idleMs: 1 }, async (calls, cells) => {
       await calls.call("add", [1, 1]);
       await until("a second thread", async () => {
@@ -247,7 +247,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("are refused once it is closed, and those that wait or run too", async () => {
+  it("are rejected on close, queued or running", async () => {
     await withCalls({}, async (calls, cells) => {
       const refusals = [calls.call("spin", []), calls.call("add", [1, 1])].map((refused) =>
         assert.rejects(refused, { problem: "closed" }),
@@ -258,7 +258,7 @@ describe("calls into a thread", () => {
     });
   });
 
-  it("are refused once it is closed, and those that wait too; what runs in native code is finished", async () => {
+  it("are rejected on close if queued; a native call finishes", async () => {
     await withCalls({ isNative: true }, async (calls, cells) => {
       const held = calls.call("hold", []);
       const waits = calls.call("add", [1, 1]);

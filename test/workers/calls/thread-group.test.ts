@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { ThreadGroup } from "../../../src/workers/calls/thread-group.ts";
 
-test("any number of groups with native code wait together for the end of the process", async () => {
+test("groups with native code share one exit listener", async () => {
   const before = process.listenerCount("exit");
   const threads = Array.from({ length: 3 }, () =>
     new ThreadGroup({ isNative: true }).start(

@@ -11,7 +11,7 @@ import { letterB, tables } from "./voice.ts";
 const FILE = join(TOP, "lexicon/names.tsv");
 const { read } = createPhonemizer(tables, letterB);
 
-test("every name has phonemes that the voice knows, one main stress and a vowel", () => {
+test("every name has known phonemes, one main stress and a vowel", () => {
   const names = parseLexicon(readFileSync(FILE, "utf8"), FILE);
   assert.ok(names.length >= 300);
   for (const [name, said] of names) {
@@ -29,13 +29,13 @@ test("every name has phonemes that the voice knows, one main stress and a vowel"
   assert.equal(new Set(names.map(([name]) => name)).size, names.length, "each is there once");
 });
 
-test("a name is read as the list has it however it is capitalised, with its possessive and plural", async () => {
+test("a name is read in any case, with its possessive and plural", async () => {
   assert.equal(await read("Siobhan met siobhan and SIOBHAN."), "ʃəvˈɔn mˈɛt ʃəvˈɔn ænd ʃəvˈɔn.");
   assert.equal(await read("Nguyen's phone, the Ubers"), "wˈɪnz fˈOn, ði ˈubəɹz");
   assert.equal(await read("We run Kubernetes on an iPhone."), "wˌi ɹˈʌn kˌubəɹnˈɛTiz ˌɔn ɐn ˈIfˌOn.");
 });
 
-test("a name that the list has with a capital is only that", async () => {
+test("a name listed with a capital matches only with a capital", async () => {
   assert.equal(await read("Macron"), "mɑkɹˈOn");
   assert.notEqual(await read("a macron"), "ɐ mɑkɹˈOn");
 });

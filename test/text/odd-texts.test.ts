@@ -31,7 +31,7 @@ const text = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-test("any text is read, and gives ids of the vocabulary only", async () => {
+test("any text yields ids of the vocabulary only", async () => {
   const ids = new Set([0, ...tables.vocabulary.values()]);
   await fc.assert(
     fc.asyncProperty(text, async (odd) => {
@@ -44,7 +44,7 @@ test("any text is read, and gives ids of the vocabulary only", async () => {
   );
 });
 
-test("the sentences hold all that is not space, in order", () => {
+test("sentences keep every character except spaces, in order", () => {
   const bare = (piece: string): string => piece.replace(/[\s\x1c-\x1f\x85]/g, "");
   fc.assert(
     fc.property(text, (odd) => {
@@ -61,7 +61,7 @@ test("the sentences hold all that is not space, in order", () => {
   );
 });
 
-test("reading twice gives the same", async () => {
+test("reading is deterministic", async () => {
   await fc.assert(
     fc.asyncProperty(text, async (odd) => {
       assert.deepEqual(await phonemizer.phonemes(odd), await createPhonemizer(tables, letterB).phonemes(odd));
@@ -71,8 +71,7 @@ test("reading twice gives the same", async () => {
 });
 
 for (const [piece, odd] of slowTexts()) {
-  // How long that takes is measured, not tested: `npm run bench -- --only long-texts`.
-  test(`the longest text of ${JSON.stringify(piece)} is read`, async () => {
+  test(`the longest text of ${JSON.stringify(piece)} is accepted`, async () => {
     for (const phonemes of await phonemizer.phonemes(odd)) phonemeIds(phonemes, tables);
   });
 }

@@ -35,14 +35,14 @@ const TEXTS: readonly (readonly [string, string | null])[] = [
   ["Мир means peace.", null],
 ];
 
-test("what is not English is named", () => {
+test("detectOtherLanguage names the language or script", () => {
   assert.deepEqual(
     TEXTS.map(([text]) => [text, detectOtherLanguage(text)]),
     TEXTS,
   );
 });
 
-test("no English text of the goldens is taken for another language", () => {
+test("no English text of the goldens is detected as another language", () => {
   const named: string[] = [];
   for (const file of [
     "text/cases.jsonl",
@@ -65,7 +65,7 @@ test("no English text of the goldens is taken for another language", () => {
   ]);
 });
 
-test("any text can be looked at, and of a long one its beginning", () => {
+test("any text is accepted, and only the beginning of a long one is examined", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
       detectOtherLanguage(text);

@@ -36,6 +36,6 @@ const WRITTEN_OUT: readonly (readonly [string, string])[] = [
 ];
 
 for (const [text, written] of WRITTEN_OUT) {
-  test(`"${text}" is written out as "${written}"`, () =>
+  test(`"${text}" is normalised to "${written}"`, () =>
     assert.equal(normalise(RewrittenText.of(text)).text, written));
 }

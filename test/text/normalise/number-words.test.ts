@@ -8,7 +8,7 @@ import {
   yearWords,
 } from "../../../src/text/normalise/number-words.ts";
 
-test("cardinals say and before the last two digits only", () => {
+test('cardinals say "and" before the last two digits only', () => {
   assert.equal(cardinal(0), "zero");
   assert.equal(cardinal(101), "one hundred and one");
   assert.equal(cardinal(1001), "one thousand and one");
@@ -18,7 +18,7 @@ test("cardinals say and before the last two digits only", () => {
   assert.equal(cardinal(10n ** 33n), "one decillion");
 });
 
-test("a number beyond the last scale word is said digit by digit", () => {
+test("a number beyond the last scale word is read digit by digit", () => {
   assert.equal(cardinal(10n ** 36n).split(" ").length, 37);
 });
 
@@ -34,7 +34,7 @@ test("ordinals change the last word", () => {
   ]);
 });
 
-test("years are said in pairs, but for the first of a thousand", () => {
+test("years are read in pairs, except the first of a millennium", () => {
   assert.deepEqual([1905, 2005, 1900, 1010, 1984, 2024, 800].map(yearWords), [
     "nineteen oh-five",
     "two thousand and five",
@@ -46,12 +46,12 @@ test("years are said in pairs, but for the first of a thousand", () => {
   ]);
 });
 
-test("decimals drop zeros at the end", () => {
+test("decimals drop trailing zeros", () => {
   assert.equal(decimalWords("2.50"), "two point five");
   assert.equal(decimalWords("3.00"), "three");
   assert.equal(decimalWords(".05"), "zero point zero five");
 });
 
-test("digits of any script make an integer", () => {
+test("digits of any script are parsed", () => {
   assert.equal(parseInteger("٣０9"), 309n);
 });

@@ -6,14 +6,14 @@ import { phonemeIds, splitClauses } from "../../../src/text/phonemes/sentence-ph
 import { decodePhonemes } from "../../../src/text/phonemes/unknown-words.ts";
 import { letterB, tables } from "../voice.ts";
 
-test("small words change with the sound and the words that follow", async () => {
+test("weak forms depend on the next sound", async () => {
   const { read } = createPhonemizer(tables, letterB);
   assert.equal(await read("to eat, to go, to"), "tʊ ˈit, tə ɡˌO, tu");
   assert.equal(await read("the apple, the pear"), "ði ˈæpᵊl, ðə pˈɛɹ");
   assert.equal(await read("The record. They record it."), "ðə ɹˈɛkəɹd. ðˌA ɹəkˈɔɹd ɪt.");
 });
 
-test("a word that nothing is known of goes to the network once, however often it is said", async () => {
+test("an unknown word goes to the network once", async () => {
   const asked: number[] = [];
   const { read } = createPhonemizer(tables, async (ids) => {
     asked.push(ids.length);
@@ -24,7 +24,7 @@ test("a word that nothing is known of goes to the network once, however often it
   assert.deepEqual(asked, [6]);
 });
 
-test("the word that was not said for longest is forgotten first", async () => {
+test("the least recently used word is evicted first", async () => {
   const asked: number[] = [];
   const { read } = createPhonemizer(
     tables,
@@ -38,7 +38,7 @@ test("the word that was not said for longest is forgotten first", async () => {
   assert.deepEqual(asked, [3, 4, 5, 4]);
 });
 
-test("the network is given at most 24 letters", async () => {
+test("the network gets at most 24 letters", async () => {
   const asked: number[] = [];
   const { read } = createPhonemizer(tables, async (ids) => {
     asked.push(ids.length);
@@ -48,7 +48,7 @@ test("the network is given at most 24 letters", async () => {
   assert.deepEqual(asked, [24]);
 });
 
-test("of a letter that the network does not know it is given the plain one", async () => {
+test("letters unknown to the network are simplified", async () => {
   const asked: (readonly number[])[] = [];
   const net = async (ids: readonly number[]) => {
     asked.push(ids);
@@ -60,12 +60,12 @@ test("of a letter that the network does not know it is given the plain one", asy
   for (const ids of asked) assert.deepEqual(ids, asked[0]);
 });
 
-test("what the network throws is thrown", async () => {
+test("a network error is thrown", async () => {
   const { read } = createPhonemizer(tables, () => Promise.reject(new Error("no network")));
   await assert.rejects(read("zzgrmf"), /no network/);
 });
 
-test("blanks and repeats of the network's answer are dropped", () => {
+test("blanks and repeats in the network's output are dropped", () => {
   const ids = [30n, 50n, 17n, 17n, 19n, 18n, 50n, 26n, 49n, 37n, 19n, 24n, 24n, 0n, 24n];
   assert.equal(decodePhonemes(ids, tables.unknownWords), "zˌikjˌuˈɛkss");
 });
@@ -76,7 +76,7 @@ test("markup gives a word its phonemes, and a link is read without its address",
   assert.equal(await read("see [this page](page.html)."), await read("see this page."));
 });
 
-test("a text without letters or numbers says nothing, and the speakable test says so before", async () => {
+test("a text without letters or digits yields nothing, and hasSpeakable agrees", async () => {
   const { phonemes } = createPhonemizer(tables, letterB);
   assert.equal(hasSpeakable("?! … 😀 —"), false);
   assert.equal(hasSpeakable("日本"), true);
@@ -84,16 +84,16 @@ test("a text without letters or numbers says nothing, and the speakable test say
   assert.deepEqual(await phonemes("\u{1f600} \u{1f389}"), []);
 });
 
-test("ids are those of the vocabulary between two zeros, and nothing else", () => {
+test("phonemeIds keeps known phonemes only, between two zeros", () => {
   assert.deepEqual(phonemeIds("hˈI☃!", tables), [0, 50, 156, 25, 5, 0]);
 });
 
-test("a long sentence is cut after its marks, as full as the limit allows", () => {
+test("splitClauses cuts a long sentence after punctuation, as late as possible", () => {
   const clauses = splitClauses(`${"a".repeat(30)}, ${"b".repeat(30)}; ${"c".repeat(90)} d`, 70);
   assert.deepEqual(clauses, [`${"a".repeat(30)}, ${"b".repeat(30)};`, `${"c".repeat(90)} d`]);
 });
 
-test("a hard limit cuts at a space, or within a run without any", () => {
+test("a hard limit cuts at a space, else within a word", () => {
   assert.deepEqual(splitClauses("aaa bbb ccccccc", 4, 5), ["aaa", "bbb", "ccccc", "cc"]);
   assert.deepEqual(splitClauses("", 4), []);
 });

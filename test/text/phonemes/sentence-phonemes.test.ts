@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withClosingStop } from "../../../src/text/phonemes/sentence-phonemes.ts";
 
-test("a sentence whose reading lost its mark gets it back, also from behind a quote or a bracket", () => {
+test("withClosingStop restores a lost mark, even before a quote or bracket", () => {
   for (const [sentence, mark] of [
     ["It is 5 p.m.", "."],
     ["Is it 5 p.m.?", "?"],
@@ -13,13 +13,13 @@ test("a sentence whose reading lost its mark gets it back, also from behind a qu
     assert.equal(withClosingStop("fˈIv pˌi ˈɛm", sentence), `fˈIv pˌi ˈɛm${mark}`, sentence);
 });
 
-test("a reading that has a mark keeps it, also before a quote or a bracket, and one without words gets none", () => {
+test("withClosingStop keeps an existing mark, and adds none to an empty reading", () => {
   for (const phonemes of ["jˈɛs.", "jˈɛs!”", "jˈɛs?) ", "jˈɛs…", "jˈɛs,", "jˈɛs;", "jˈɛs:", "jˈɛs—"])
     assert.equal(withClosingStop(phonemes, "Yes."), phonemes);
   assert.equal(withClosingStop("", "Yes."), "");
 });
 
-test("a sentence that ends without a mark gets none", () => {
+test("withClosingStop adds none to a sentence without a mark", () => {
   for (const sentence of ["Yes", "Yes,", '"Yes"', "", '"', "a"])
     assert.equal(withClosingStop("jˈɛs", sentence), "jˈɛs", sentence);
 });

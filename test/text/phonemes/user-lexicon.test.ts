@@ -25,31 +25,31 @@ const own = createUserLexicon([
 ]);
 const say = (sentence: string) => read(sentence, [own]);
 
-describe("a user's word", () => {
-  it("is said as its phonemes or read as its respelling", async () => {
+describe("a user word", () => {
+  it("is read as its phonemes or its respelling", async () => {
     assert.equal(await say("A gizmo for SQL."), await read("A [x](/ʤˈizmO/) for sequel."));
     assert.match(await say("A gizmo for SQL."), /^ɐ ʤˈizmO fɔɹ sˈikwəl\.$/);
   });
 
-  it("is meant in any case when it is in small letters, and as it is written when it is not", async () => {
+  it("matches in any case if it is lowercase, else exactly", async () => {
     assert.equal(await say("Gizmo GIZMO"), "ʤˈizmO ʤˈizmO");
     assert.equal(await say("GIZ"), "ʤˈiz");
     assert.notEqual(await say("giz"), "ʤˈiz");
   });
 
-  it("is a whole word, perhaps with marks beside it, and the longest of several", async () => {
+  it("matches whole words, the longest first", async () => {
     assert.equal(await say("(gizmo), gizmo!"), "(ʤˈizmO), ʤˈizmO!");
     assert.doesNotMatch(await say("gizmology agizmo"), /ʤˈizmO/);
     assert.equal(await say("New Foo"), "nˌu fˈu");
     assert.equal(await say("C++ and C"), await read("see plus plus and C"));
   });
 
-  it("has its possessive, and decides how the words before it are read", async () => {
+  it("has a possessive, and affects weak forms before it", async () => {
     assert.equal(await say("the gizmo's end"), "ðə ʤˈizmOz ˈɛnd");
     assert.equal(await read("the x", [createUserLexicon([["x", "/ˈæks/"]])]), "ði ˈæks");
   });
 
-  it("has its plural, however that is written, unless the list has that too", async () => {
+  it("has a plural, unless the lexicon lists one", async () => {
     assert.equal(await say("gizmos Gizmos GIZMOS, New Foos"), "ʤˈizmOz ʤˈizmOz ʤˈizmOz, nˌu fˈuz");
     assert.equal(await say("the SQLs"), await read("the sequels"));
     const words = createUserLexicon([
@@ -62,7 +62,7 @@ describe("a user's word", () => {
     assert.equal(await read("cities foxes fishes MP3s", [words]), "sˈʌTiz fˈɛksᵻz fˈu fˈʌz");
   });
 
-  it("has no plural in what is a word of its own", async () => {
+  it("has no plural that is a word itself", async () => {
     const words = createUserLexicon([
       ["ga", "/fˈu/"],
       ["ha", "/fˈu/"],
@@ -72,7 +72,7 @@ describe("a user's word", () => {
     assert.equal(await read("ga ha", [words]), "fˈu fˈu");
   });
 
-  it("has the names of letters where its respelling has capitals by themselves", async () => {
+  it("reads single capitals in its respelling as letter names", async () => {
     const words = createUserLexicon([
       ["AIP", "A I P"],
       ["API", "A P I"],
@@ -83,13 +83,13 @@ describe("a user's word", () => {
     assert.equal(await read("Foos", [words]), "ɐ fˈud");
   });
 
-  it("is found whichever way its accents and apostrophes are encoded", async () => {
+  it("matches in any encoding of accents and apostrophes", async () => {
     assert.equal(await say("mu\u0308sli"), "mˈusli");
     const quote = createUserLexicon([["rock'n'roll", "/ɹˈɑkənɹˈOl/"]]);
     assert.equal(await read("rock’n’roll", [quote]), "ɹˈɑkənɹˈOl");
   });
 
-  it("comes before the dictionary, and those of the first list before those of the second", async () => {
+  it("precedes the dictionary, and the first lexicon precedes the second", async () => {
     const second = createUserLexicon([
       ["gizmo", "/fˈu/"],
       ["bass", "/bˈu/"],
@@ -97,7 +97,7 @@ describe("a user's word", () => {
     assert.equal(await read("gizmo bass", [own, second]), "ʤˈizmO bˈu");
   });
 
-  it("is refused with what is wrong with it", () => {
+  it("is rejected with its fault", () => {
     const remedy = "write phonemes as docs/pronunciation.md lists them, as in /kˌubɚnˈɛtiz/";
     const noLetter = "has no letter or digit: it needs at least one";
     for (const [word, said, fault] of [
@@ -126,14 +126,14 @@ describe("a user's word", () => {
   });
 });
 
-describe("phonemes in the text", () => {
-  it("are said instead of their word, wherever it stands", async () => {
+describe("inline phonemes", () => {
+  it("replace their word anywhere", async () => {
     assert.equal(await read("[Kubernetes](/kˌubɚnˈɛTiz/)'s API"), "kˌubəɹnˈɛTizᵻz ˌApˌiˈI");
     assert.equal(await read("the [x](/ˈæks/), and [a b](/fˈu/)!"), "ði ˈæks, ænd fˈu!");
     assert.deepEqual(await phonemes("Say [St. Foo](/sˈAnt fˈu/) now. Yes."), ["sˈA sˈAnt fˈu nˈW.", "jˈɛs."]);
   });
 
-  it("are not what an address is", async () => {
+  it("are not recognised in link addresses", async () => {
     for (const address of [
       "/about/",
       "/læs-mere/",
@@ -148,14 +148,14 @@ describe("phonemes in the text", () => {
     }
   });
 
-  it("are no reason to read the words of an address otherwise than any others", async () => {
+  it("do not change how a link's words are read", async () => {
     const plain = await read("See rule v3.1 at 10 kg now.");
     for (const address of ["/rules/", "/rules", "/a/b/", "https://a.example/"]) {
       assert.equal(await read(`See [rule v3.1 at 10 kg](${address}) now.`), plain, address);
     }
   });
 
-  it("may be in the usual alphabet", () => {
+  it("may be IPA", () => {
     for (const [ipa, own] of [
       ["ˈtʃɔɪs", "ˈʧYs"],
       ["ɹəʊˈdeɪoʊ", "ɹOˈdAO"],
@@ -169,13 +169,13 @@ describe("phonemes in the text", () => {
     }
   });
 
-  it("have nothing in them that an address may have too", async () => {
+  it("need a sign that no address has", async () => {
     assert.equal(await read("[pizza](/kit/)"), await read("pizza"));
     assert.equal(await read("[pizza](/k'it/)"), await read("pizza"));
     assert.equal(await read("[pizza](/kˈit/)"), "kˈit");
   });
 
-  it("are listed in the page about them, every sign that is understood", () => {
+  it("are all listed in docs/pronunciation.md", () => {
     const page = readFileSync(join(TOP, "docs/pronunciation.md"), "utf8").replace(/```[^`]*```/g, "");
     const shown = new Set(
       [...page.matchAll(/`([^`]+)`/g)].flatMap(([, code = ""]) => [code, ...code.split(" ")]),
@@ -186,7 +186,7 @@ describe("phonemes in the text", () => {
     }
   });
 
-  it("are refused with the place, in characters, of the first that is none", () => {
+  it("are rejected with the position of the first invalid character", () => {
     assert.equal(inlineFault("plain text"), null);
     assert.equal(inlineFault("a [b](/bˈi/) c"), null);
     const text = "🎉 [b](/bˈi/) [c](/sˈ9/)";
@@ -194,13 +194,13 @@ describe("phonemes in the text", () => {
     assert.match(inlineFault(text) ?? "", /^character 21 \("9"\) is not a phoneme: write phonemes as /);
   });
 
-  it("do no harm where they were written wrong and cannot be refused", async () => {
+  it("are ignored if they are invalid and not rejected", async () => {
     assert.equal(await read("a [sea](/sˈ9/) c"), await read("a sea c"));
   });
 });
 
 describe("any text", () => {
-  it("is read with users' words, and as without where none of them is in it", async () => {
+  it("is read with user words, and unchanged if none occurs", async () => {
     const none = createUserLexicon([["qqqqq", "/fˈu/"]]);
     const text = fc.string({ unit: "grapheme-composite", maxLength: 60 });
     const piece = fc.constantFrom("gizmo", "[", "](/", "/)", "ˈ", "\ue000", " ", "'s", "C++", "New Foo");
@@ -215,15 +215,15 @@ describe("any text", () => {
     );
   });
 
-  it("takes time in proportion to its length, also with many brackets", async () => {
+  it("with many brackets is checked in linear time", async () => {
     for (const part of ["[", "[](/", "[a](/ˈ", "](/", "[a](/ˈa/)"]) {
       assert.equal(typeof inlineFault(part.repeat(20_000)), "object");
     }
   });
 });
 
-describe("a list of words", () => {
-  it("has a line a word, comments and empty lines, and any kind of line end", () => {
+describe("a lexicon file", () => {
+  it("has one word per line, comments, blank lines and any line ending", () => {
     const words = parseLexicon("\ufeff# mine\r\n\r\n  # more\r\nfoo\t/fˈu/\r\nSQL\tsequel\r\n", "x.tsv");
     assert.deepEqual(words, [
       ["foo", "/fˈu/"],
@@ -231,7 +231,7 @@ describe("a list of words", () => {
     ]);
   });
 
-  it("is refused by file and line", () => {
+  it("is rejected by file and line", () => {
     const form = "write a word, a tab, and its /phonemes/ or other words on each line";
     for (const [text, where] of [
       ["foo /fˈu/", `x.tsv, line 1, has no tab: ${form}`],
@@ -246,7 +246,7 @@ describe("a list of words", () => {
     }
   });
 
-  it("may have as many lines as are said to be read", () => {
+  it("may have 10,000 lines", () => {
     assert.equal(parseLexicon("foo\t/fˈu/\n".repeat(10_000), "x.tsv").length, 10_000);
   });
 });

@@ -20,7 +20,7 @@ async function cut(text: string, format: TextFormat = "plain", chunkChars = 7): 
 const said = async (text: string, format: TextFormat) => (await cut(text, format)).map((each) => each.text);
 
 describe("passages of a long text", () => {
-  it("are paragraphs together, and headings alone, which begin chapters", async () => {
+  it("join paragraphs; headings stand alone and begin chapters", async () => {
     const text = "# One\n\nFirst *words*.\nMore.\n\n- an item\n\nTwo\n---\n\nLast.\n\n### Deeper\n\nEnd.";
     assert.deepEqual(
       (await cut(text, "markdown")).map(({ text: words, chapter }) => [words, chapter]),
@@ -57,7 +57,7 @@ describe("passages of a long text", () => {
       assert.equal((await cut(`${line}\n\nThen.`))[0]!.chapter !== null, isChapter, line);
   });
 
-  it("are read without the signs of Markdown, its code and its addresses", async () => {
+  it("omit Markdown syntax, code and addresses", async () => {
     for (const [written, spoken] of [
       ["**Bold** and _slanted_ and `code`, ~~gone~~.", "Bold and slanted and code, gone."],
       ["A [link](https://example.com/a_b) and ![a picture](p.png).", "A link and a picture."],
@@ -98,7 +98,7 @@ describe("passages of a long text", () => {
       assert.equal((await said(written, "markdown")).join("|"), spoken, written);
   });
 
-  it("have a bound, and hold every word in order, however the text comes", async () => {
+  it("are bounded and keep every word in order for any chunks", async () => {
     const word = fc.stringMatching(/^[a-z]{1,12}$/);
     const gap = fc.constantFrom(" ", " ", " ", "\n", ". ", "\n\n", "\r\n", " ".repeat(30));
     const text = fc.array(fc.tuple(word, gap), { maxLength: 700 }).map((all) => all.flat().join(""));
@@ -118,7 +118,7 @@ describe("passages of a long text", () => {
     );
   });
 
-  it("are the same however the text comes, so that who goes on finds them again", async () => {
+  it("are the same for any chunks", async () => {
     const piece = fc.constantFrom(
       "word ",
       "# A",
@@ -147,7 +147,7 @@ describe("passages of a long text", () => {
     );
   });
 
-  it("keep the space where a piece of a long line ends with it", async () => {
+  it("keep a space at the end of a chunk", async () => {
     const [first, second] = [`${"four ".repeat(3_999)}five`, " zebra"];
     const chunks = async function* () {
       yield `${first} `;
@@ -158,7 +158,7 @@ describe("passages of a long text", () => {
     assert.match(all, /five\s+zebra/);
   });
 
-  it("are cut where nothing ends", async () => {
+  it("are cut even without sentence ends", async () => {
     for (const endless of ["word ".repeat(9_000), "x".repeat(50_000), "😀".repeat(20_000)]) {
       const passages = await cut(endless, "plain", 1_000);
       assert.ok(passages.length > 10);
@@ -173,7 +173,7 @@ describe("passages of a long text", () => {
     }
   });
 
-  it("of any signs are read in time that grows with their length", async () => {
+  it("of any repeated sign are split in linear time", async () => {
     for (const sign of ["*", "_", "`", "[", "](", "<", "#", "> ", "|", "~", "![", "\\"]) {
       for (const { text } of await cut(sign.repeat(20_000 / sign.length), "markdown", 20_000))
         assert.ok(text.length <= MAX_PASSAGE_CHARS);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MAX_SENTENCE_CHARS, SentenceCutter } from "../../../src/text/sentences/sentence-cutter.ts";
 import fc from "../../properties.ts";
 
-test("a sentence comes out when the next one begins, and the last one at the end", () => {
+test("a sentence is returned when the next begins, the last one on flush", () => {
   const cutter = new SentenceCutter();
   assert.deepEqual(cutter.push("Hello there."), []);
   assert.deepEqual(cutter.push(" "), []);
@@ -13,7 +13,7 @@ test("a sentence comes out when the next one begins, and the last one at the end
   assert.equal(cutter.flush(), null);
 });
 
-test("an abbreviation, a number or an initial at the end of a piece ends no sentence", () => {
+test("an abbreviation, a number or an initial at a chunk's end ends no sentence", () => {
   for (const [text, sentences] of [
     ["I saw Dr. Smith. He waved.", ["I saw Dr. Smith.", "He waved."]],
     ["It is 3.5 miles, e.g. by bus. Go.", ["It is 3.5 miles, e.g. by bus.", "Go."]],
@@ -29,7 +29,7 @@ test("an abbreviation, a number or an initial at the end of a piece ends no sent
   }
 });
 
-test("a new line ends a sentence, and spaces of any kind are one kind", () => {
+test("a newline ends a sentence, and any whitespace becomes a space", () => {
   assert.deepEqual(cut(["One\n\n two.\tMr. Three\u00a0went.\r\nFour"]), [
     "One",
     "two.",
@@ -38,7 +38,7 @@ test("a new line ends a sentence, and spaces of any kind are one kind", () => {
   ]);
 });
 
-test("what runs on without a stop is let go after a clause, else between words, else anywhere", () => {
+test("a run-on text is cut after a clause, else between words, else anywhere", () => {
   const words = "and then we walked on ".repeat(80);
   const clauses = "and then we walked on, ".repeat(80);
   for (const text of [words, clauses, "x".repeat(2000), "𝒳".repeat(1000)]) {
@@ -54,7 +54,7 @@ test("what runs on without a stop is let go after a clause, else between words, 
   assert.ok(new SentenceCutter().push(clauses).every((part) => part.endsWith(",")));
 });
 
-test("wherever a text is cut into pieces, the sentences are the same, and nothing is lost", () => {
+test("any chunks yield the same sentences, without loss", () => {
   const fragment = fc.oneof(
     fc.constantFrom(". ", "! ", "? ", "… ", '." ', ".) ", "\n", ", ", " ", "\t", "\u00a0", "\ufeff", "."),
     fc.constantFrom("Mr", "Dr", "U.S", "e.g", "No", "A", "An", "The", "Then", "Jan", "5", "3.5", "I", "B"),
@@ -74,7 +74,7 @@ test("wherever a text is cut into pieces, the sentences are the same, and nothin
   );
 });
 
-test("a long reply in single characters costs little", () => {
+test("a long text in single characters is cut in linear time", () => {
   const cutter = new SentenceCutter();
   let sentences = 0;
   for (let i = 0; i < 2_000; i++)

@@ -8,7 +8,7 @@ function texts(text: string): string[] {
   return splitSentences(text).map((sentence) => sentence.text);
 }
 
-test("a sentence ends at a mark and a space, but not after a title, an initial or before a small letter", () => {
+test("a sentence ends at a mark and a space, except after a title or initial or before lower case", () => {
   assert.deepEqual(texts("Dr. Smith met J. K. Rowling. Then 5."), [
     "Dr. Smith met J. K. Rowling.",
     "Then 5.",
@@ -17,12 +17,12 @@ test("a sentence ends at a mark and a space, but not after a title, an initial o
   assert.deepEqual(texts("wow...really? Yes!"), ["wow...really?", "Yes!"]);
 });
 
-test("what closes after a mark belongs to the sentence that it ends", () => {
+test("closing quotes and brackets belong to the sentence that they end", () => {
   assert.deepEqual(texts("(Yes.) No."), ["(Yes.)", "No."]);
   assert.deepEqual(texts('She said "go." He did.'), ['She said "go."', "He did."]);
 });
 
-test("a sentence goes on after abbreviations that need what follows", () => {
+test("an abbreviation that needs a continuation ends no sentence", () => {
   assert.deepEqual(texts("See No. 5, Tom vs. Bob in the U.S. Army. They left the U.S. He stayed."), [
     "See No. 5, Tom vs. Bob in the U.S. Army.",
     "They left the U.S.",
@@ -30,7 +30,7 @@ test("a sentence goes on after abbreviations that need what follows", () => {
   ]);
 });
 
-test("only the last sentence before a new line or the end ends a paragraph", () => {
+test("only the last sentence before a newline or the end ends a paragraph", () => {
   assert.deepEqual(splitSentences(" One. Two.\n \n Three.\nFour. "), [
     { text: "One.", from: 1, endsParagraph: false },
     { text: "Two.", from: 6, endsParagraph: true },
@@ -39,11 +39,11 @@ test("only the last sentence before a new line or the end ends a paragraph", () 
   ]);
 });
 
-test("a text of spaces has no sentences", () => {
+test("a blank text has no sentences", () => {
   assert.deepEqual(splitSentences(" \n\u3000\u00a0\n"), []);
 });
 
-test("the titles that end no sentence are those that the normaliser knows", () => {
+test("TITLES equals the normaliser's titles", () => {
   assert.deepEqual([...TITLES].sort(), [...tables.normaliser.titles.keys()].sort());
 });
 
@@ -59,7 +59,7 @@ What is left:
 Best regards,
 Tom`;
 
-test("lines that a mail program wrapped are one paragraph; items, headings and short lines stay apart", () => {
+test("hard-wrapped lines form one paragraph; items, headings and short lines do not", () => {
   assert.deepEqual(
     splitSentences(MAIL).map(({ text, endsParagraph }) => [text.replace("\n", " "), endsParagraph]),
     [
@@ -79,7 +79,7 @@ test("lines that a mail program wrapped are one paragraph; items, headings and s
   assert.equal(splitSentences("I called the office about the order and\nthey sent it again.").length, 1);
 });
 
-test("a sentence ends behind a street and an hour, and goes on behind what a number or a name follows", () => {
+test("a street or an hour may end a sentence, a label before a number or a name does not", () => {
   assert.deepEqual(texts("I live on Oak St. It is quiet. We met at 5 p.m. Bring it to 9 Elm St. by noon."), [
     "I live on Oak St.",
     "It is quiet.",
@@ -93,12 +93,12 @@ test("a sentence ends behind a street and an hour, and goes on behind what a num
 const cut = (text: string) => cutRunOn({ text, from: 0, endsParagraph: true });
 const bare = (text: string) => text.replace(/\s/g, "");
 
-test("a sentence of usual length stays whole", () => {
+test("a sentence of usual length is not cut", () => {
   const sentence = { text: "a, b ".repeat(100).trim(), from: 0, endsParagraph: true };
   assert.deepEqual(cutRunOn(sentence), [sentence]);
 });
 
-test("what goes on and on is cut into short pieces that lose nothing, of which only the last ends anything", () => {
+test("a run-on sentence is cut into short parts without loss, of which only the last ends it", () => {
   const part = fc.constantFrom("word ", "a, ", "so; ", "[a b](/c d/) ", "[](", "😀", "x", "—", "\u00a0", "…");
   fc.assert(
     fc.property(fc.array(part, { minLength: 300, maxLength: 600 }), (parts) => {
@@ -117,7 +117,7 @@ test("what goes on and on is cut into short pieces that lose nothing, of which o
   );
 });
 
-test("the cut is after a mark where there is one, at a space where there is none, and not inside a link", () => {
+test("a run-on sentence is cut after a mark, else at a space, never within a link", () => {
   const words = "on and on ".repeat(60).trim();
   assert.match(cut(`${words.slice(0, 200)}, ${words}`)[0]!.text, /,$/);
   for (const { text } of cut(words)) assert.match(text, /^(?:on|and).*(?:on|and)$/);

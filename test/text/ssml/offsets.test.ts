@@ -54,8 +54,8 @@ async function wordsOf(piece: TextPiece): Promise<SpokenWord[]> {
 
 const read = (text: string) => parseMarkup(text, null, ([name = ""]) => name).piece;
 
-describe("a word of a text with marks", () => {
-  test("is told where it is written in the text as it was sent, whatever the marks", async () => {
+describe("a word of a marked text", () => {
+  test("has its offset and length in the original text", async () => {
     await fc.assert(
       fc.asyncProperty(marked, async (text) => {
         const characters = [...text];
@@ -70,7 +70,7 @@ describe("a word of a text with marks", () => {
     );
   });
 
-  test("is the same one as in the plain text", async () => {
+  test("is the same as in the plain text", async () => {
     const plain = fc.array(fc.constantFrom("Hello", "world", "it", "costs", "$5", "naïve", "end."), {
       minLength: 1,
       maxLength: 12,
@@ -88,7 +88,7 @@ describe("a word of a text with marks", () => {
     );
   });
 
-  test("comes from what is written for it, in every place of the spoken text", () => {
+  test("maps to its source at every position", () => {
     fc.assert(
       fc.property(marked, fc.nat(), fc.nat(), (text, a, b) => {
         const piece = new PieceMarks(read(text), 7);

@@ -9,8 +9,8 @@ import fc from "../../properties.ts";
 const read = (text: string) => parseMarkup(text, true, ([name = ""]) => name);
 const wordsIn = (text: string) => text.match(/[\p{L}\p{N}&]+/gu) ?? [];
 
-describe("A long SSML text", () => {
-  test("is cut into documents that say the same, with the same pauses", () => {
+describe("a long SSML text", () => {
+  test("is split into documents with the same words and pauses", () => {
     const part = fc.constantFrom(
       "<p><s>The kettle is on.</s> <s>Tea in five minutes &amp; milk.</s></p>\n",
       '<prosody rate="80%">Slowly now. <emphasis>Very</emphasis> slowly, and <break time="1s"/> quietly.</prosody> ',
@@ -37,7 +37,7 @@ describe("A long SSML text", () => {
     );
   });
 
-  test("begins the elements that are open again in each of them", () => {
+  test("reopens its open elements in each document", () => {
     const text = `<speak><prosody rate="80%"><voice name="1">${"Seven words of prose are said here. ".repeat(100)}</voice></prosody></speak>`;
     const passages = splitSsml(text);
     assert.ok(passages.length >= 2);
@@ -47,7 +47,7 @@ describe("A long SSML text", () => {
     }
   });
 
-  test("is cut where no sentence ends, and not within what nobody speaks", () => {
+  test("is split without sentence ends, but not within silent elements", () => {
     for (const text of [
       `<speak>${'Sentence. <break time="1s"/>'.repeat(600)}</speak>`,
       `<speak>${"<emphasis>word</emphasis> ".repeat(600)}</speak>`,
@@ -63,7 +63,7 @@ describe("A long SSML text", () => {
     }
   });
 
-  test("is not cut beside a break, which would be longer there", () => {
+  test("is not split next to a break", () => {
     const text = `<speak>${'<p>Some words are said here. And then some more.</p><break time="1s"/>'.repeat(100)}</speak>`;
     const passages = splitSsml(text);
     assert.ok(passages.length > 2);
@@ -71,7 +71,7 @@ describe("A long SSML text", () => {
     assert.deepEqual(beside.slice(0, -1), []);
   });
 
-  test("tells where each part of its passages comes from", () => {
+  test("maps each part to its position in the original", () => {
     const text = `<speak><!-- é -->${"<p>Ünï <![CDATA[a & b]]> <desc>no</desc>words.</p>".repeat(200)}</speak>`;
     for (const { text: passage, parts } of splitSsml(text)) {
       for (const [index, { at, from }] of parts.slice(0, -1).entries()) {
@@ -82,12 +82,12 @@ describe("A long SSML text", () => {
     }
   });
 
-  test("keeps a mark behind its last words", () => {
+  test("keeps a trailing mark", () => {
     const text = `<speak>${"Word is said here now. ".repeat(400)}<mark name="end"/></speak>`;
     assert.match(splitSsml(text).at(-1)!.text, /<mark name="end"\/><\/speak>$/);
   });
 
-  test("is refused where it is not well-formed, and nothing where it has no words", () => {
+  test("is rejected if it is malformed, and yields nothing without words", () => {
     assert.throws(() => splitSsml("<speak><p>One.</speak>"), /never closed|closes another/);
     assert.deepEqual(splitSsml("<speak><break/></speak>"), []);
   });

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(voice, { recursive: true, force: true }));
 
-test("what a voice's files say is found in its tables", async () => {
+test("the tables contain the voice's files", async () => {
   const { gold, tagger, exceptions, normaliser, unknownWords, vocabulary } = await loadTextTables(
     voice,
     file,
@@ -45,7 +45,7 @@ test("what a voice's files say is found in its tables", async () => {
   assert.equal(vocabulary.get("k"), 53);
 });
 
-test("missing packed tables are made, and used as they are the next time", async () => {
+test("missing packed tables are built, then reused", async () => {
   await loadTextTables(voice, file);
   const made = await stat(file);
   await loadTextTables(voice, file);
@@ -53,7 +53,7 @@ test("missing packed tables are made, and used as they are the next time", async
   assert.deepEqual([again.ino, again.mtimeMs], [made.ino, made.mtimeMs]);
 });
 
-test("damaged or cut off packed tables are made anew", async () => {
+test("damaged packed tables are rebuilt", async () => {
   await loadTextTables(voice, file);
   const sound = await readFile(file);
   const flipped = Uint8Array.from(sound);
@@ -65,25 +65,25 @@ test("damaged or cut off packed tables are made anew", async () => {
   }
 });
 
-test("packed tables older than the voice are made anew", async () => {
+test("outdated packed tables are rebuilt", async () => {
   await loadTextTables(voice, file);
   await writeFile(join(voice, "vocab.json"), JSON.stringify({ k: 54 }));
   assert.equal((await loadTextTables(voice, file)).vocabulary.get("k"), 54);
 });
 
-test("a place where nothing can be written does not keep a voice from being read", async () => {
+test("an unwritable cache does not prevent loading", async () => {
   const tables = await loadTextTables(voice, join(voice, "vocab.json", "no-folder.tables"));
   assert.equal(tables.vocabulary.get("k"), 53);
 });
 
-test("a missing and a damaged file of the voice are named", async () => {
+test("a missing or damaged file of the voice is named", async () => {
   await writeFile(join(voice, "tagger.json.gz"), "not gzip");
   await assert.rejects(loadTextTables(voice, file), /tagger\.json\.gz is damaged/);
   await rm(join(voice, "normalize.json"));
   await assert.rejects(loadTextTables(voice, file), /normalize\.json cannot be read/);
 });
 
-test("another thread is lent the tables and shares their memory", async () => {
+test("another thread shares the memory of the tables", async () => {
   const tables = await loadTextTables(voice, file);
   const worker = new Worker(
     `const { workerData, parentPort } = require("node:worker_threads");

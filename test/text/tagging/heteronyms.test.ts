@@ -8,7 +8,7 @@ const { read } = createPhonemizer(tables, letterB);
 
 describe("lexicon/heteronyms.tsv", () => {
   for (const [word, lines] of tables.heteronyms) {
-    it(`is right about "${word}" in the sentences of each of its lines`, async () => {
+    it(`reads "${word}" as listed in each example`, async () => {
       for (const { phonemes, examples } of lines) {
         for (const sentence of examples) {
           const words = plain(await read(sentence)).split(/[^\p{L}]+/u);
@@ -19,7 +19,7 @@ describe("lexicon/heteronyms.tsv", () => {
     });
   }
 
-  it("is about words only that have two readings in it, or one beside the dictionary's", () => {
+  it("has known phonemes, and examples that contain their word", () => {
     for (const [word, lines] of tables.heteronyms) {
       assert.equal(word, word.toLowerCase());
       for (const { phonemes, examples } of lines) {
@@ -35,14 +35,14 @@ describe("lexicon/heteronyms.tsv", () => {
   });
 });
 
-describe("a word of two readings", () => {
-  it("keeps the reading that its sentence decides in plurals, compounds and at the beginning", async () => {
+describe("a heteronym", () => {
+  it("keeps its reading in plurals, in compounds and at the beginning", async () => {
     assert.match(plain(await read("Their resumes were short.")), /ɹɛzəmAz/);
     assert.match(plain(await read("A lead-based paint")), /lɛdb/);
     assert.match(plain(await read("(Record it for me.)")), /^\(ɹəkɔɹd/);
   });
 
-  it("is a verb after an auxiliary and its subject, whatever stands between", async () => {
+  it("is a verb after an auxiliary and its subject", async () => {
     for (const sentence of [
       "Would the older members ever object to it?",
       "Why didn't they object?",
@@ -54,7 +54,7 @@ describe("a word of two readings", () => {
     }
   });
 
-  it("is a participle after have, whatever stands between", async () => {
+  it('is a participle after "have"', async () => {
     for (const sentence of [
       "Has your little sister read it?",
       "They have all read it.",
@@ -65,7 +65,7 @@ describe("a word of two readings", () => {
     }
   });
 
-  it("is a noun after a verb that only begins as one that takes an infinitive does", async () => {
+  it("is a noun after a verb that merely resembles one with an infinitive", async () => {
     for (const [sentence, noun] of [
       ["She donates produce to the school.", "pɹOdus"],
       ["The shop dominates produce.", "pɹOdus"],
@@ -78,8 +78,8 @@ describe("a word of two readings", () => {
   });
 });
 
-describe("the table's parser", () => {
-  it("names the file and the line of what it cannot use", () => {
+describe("parseHeteronyms", () => {
+  it("names the file and the line of an error", () => {
     assert.throws(() => parseHeteronyms("# x\nbass\tbˈAs\t-", "x.tsv"), /x\.tsv, line 2: four columns/);
     assert.throws(
       () => parseHeteronyms("a\tb\tnearby: c\td", "x.tsv"),

@@ -9,7 +9,7 @@ import {
 } from "../../../src/text/tagging/tokeniser.ts";
 import { tables } from "../voice.ts";
 
-test("what comes off the start of a run is counted within the run", () => {
+test("prefixLength stays within the run", () => {
   const cases: readonly [text: string, start: number, end: number, length: number][] = [
     ["(cat", 0, 4, 1],
     ["cat", 0, 3, 0],
@@ -30,7 +30,7 @@ test("what comes off the start of a run is counted within the run", () => {
     assert.equal(prefixLength(text, start, end), length, JSON.stringify([text, start, end]));
 });
 
-test("what comes off the end of a run is counted within the run", () => {
+test("suffixLength stays within the run", () => {
   const cases: readonly [text: string, start: number, end: number, length: number][] = [
     ["cat)", 0, 4, 1],
     ["cat", 0, 3, 0],
@@ -83,7 +83,7 @@ const TOKENS: readonly (readonly [string, string])[] = [
   ["wait... what……", "wait ... what ……"],
 ];
 for (const [text, pieces] of TOKENS) {
-  test(`the tokens of ${text} are ${pieces}`, () =>
+  test(`${text} is tokenised as ${pieces}`, () =>
     assert.equal(
       tokenise(text)
         .map((token) => token.text)
@@ -92,7 +92,7 @@ for (const [text, pieces] of TOKENS) {
     ));
 }
 
-test("the last token of a run of characters says whether a space follows", () => {
+test("spaceAfter marks the last token before a space", () => {
   assert.deepEqual(
     tokenise("a (b) c").map((token) => token.spaceAfter),
     [true, false, false, true, false],
@@ -116,14 +116,14 @@ const SUB_TOKENS: readonly (readonly [string, string])[] = [
   ["10:30", "10 : 30"],
 ];
 for (const [token, pieces] of SUB_TOKENS) {
-  test(`${token} is made of ${pieces}`, () => assert.equal(subTokens(token).join(" "), pieces));
+  test(`${token} has the subtokens ${pieces}`, () => assert.equal(subTokens(token).join(" "), pieces));
 }
 
-test("the tags of a word hang on the words around it", () => {
+test("tags depend on the neighbouring words", () => {
   assert.deepEqual(tag(["They", "record", "it", "."]), ["PRP", "VBP", "PRP", "."]);
   assert.deepEqual(tag(["The", "record", "."]), ["DT", "NN", "."]);
 });
 
-test("words with the names of object properties are words like any other", () => {
+test("names of object properties are ordinary words", () => {
   assert.equal(tag(["constructor", "__proto__", "toString"]).length, 3);
 });

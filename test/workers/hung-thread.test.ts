@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { test } from "node:test";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
-import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
-import { drain, never, scriptOf } from "../core/scripts.ts";
+import type { WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
+import { drain, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
-import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
+import { COUNT } from "./faulty-model.ts";
+import { faultyPool, held, openGate, REPORT, speak, takeFrames } from "./faulty-pool.ts";
 
-const entry = new URL("./faulty-model.js", import.meta.url);
-/** Asks often, so that tests are short, and waits long for a machine that has more to do. */
+/** Pings often for short tests, and waits long enough for a busy machine. */
 const QUICK = { pingMs: 20, stallMs: 1_000 } as const;
-const REPORT = { stop: "finished", spoken: "" } as const;
-/** Those that a test may have left open when it failed. */
-const pools = new Set<WorkerPool>();
-afterEach(async () => {
-  await Promise.all([...pools].map((pool) => pool.close()));
-  pools.clear();
-});
 
 for (const [how, command] of [
   ["loops forever", "spin"],
@@ -100,9 +93,8 @@ test("a thread that hangs during start is replaced", async () => {
 });
 
 test("a pool whose thread hangs during start fails", async () => {
-  const create: FaultyOptions = { counters: counters(), goodStarts: 0, isBadStartHung: true };
   await assert.rejects(
-    createWorkerPool({ entry, create, size: 1, startTimeoutMs: 100 }),
+    faultyPool({ startTimeoutMs: 100 }, { goodStarts: 0, isBadStartHung: true }),
     /SpeechFailedError: .*was not ready within 100 ms/,
   );
 });
@@ -120,31 +112,3 @@ test("a pool closes while its thread hangs", async () => {
 
 const WELL = { size: 1, ready: 1, hung: 0, broken: 0, replaced: 0, lingering: 0, open: 0 } as const;
 const NEVER_MS = 2 ** 30;
-
-async function faultyPool(options: Partial<WorkerPoolOptions>, faults: Partial<FaultyOptions> = {}) {
-  const count = counters();
-  const pool = await createWorkerPool({ entry, create: { counters: count, ...faults }, size: 1, ...options });
-  pools.add(pool);
-  return { pool, count };
-}
-
-function speak(pool: WorkerPool, text: string) {
-  return pool.speak(scriptOf({ text }), never());
-}
-
-/** Speaks beside whatever else is open, for so many frames. */
-async function takeFrames(pool: WorkerPool, count: number): Promise<void> {
-  const speech = speak(pool, "views");
-  for (let frame = 0; frame < count; frame++) assert.equal((await speech.next()).done, false);
-  await speech.return(REPORT);
-}
-
-/** Waits until a thread hangs. */
-async function held(count: Int32Array): Promise<void> {
-  await until("a thread that hangs", () => Atomics.load(count, COUNT.held) > 0);
-}
-
-function openGate(count: Int32Array): void {
-  Atomics.store(count, COUNT.gate, 1);
-  Atomics.notify(count, COUNT.gate);
-}

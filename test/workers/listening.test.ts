@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { test } from "node:test";
 import type { Turn } from "../../src/core/conversation.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
-import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
+import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { drain, never, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
-import { COUNT, counters } from "./faulty-model.ts";
-
-const entry = new URL("./faulty-model.js", import.meta.url);
-/** Those that a test may have left open when it failed. */
-const pools = new Set<WorkerPool>();
-afterEach(async () => {
-  await Promise.all([...pools].map((pool) => pool.close()));
-  pools.clear();
-});
-
-const REPORT = { stop: "finished", spoken: "" } as const;
+import { COUNT } from "./faulty-model.ts";
+import { faultyPool, REPORT, TONE, takeFrames } from "./faulty-pool.ts";
 
 test("an utterance whose model analyses its history blocks no other", async () => {
-  const { pool, count } = await deafPool();
+  const { pool, count } = await faultyPool();
   const listening = begin(pool, "long");
   await heard(count, 1);
   const beside = pool.speak(scriptOf({ text: "views" }), never());
@@ -27,35 +18,32 @@ test("an utterance whose model analyses its history blocks no other", async () =
   await beside.return(REPORT);
   listening.leave();
   await assert.rejects(listening.first, /gone/);
-  await pool.close();
 });
 
 test("leaving an utterance aborts the analysis, and its model does not speak", async () => {
-  const { pool, count } = await deafPool();
+  const { pool, count } = await faultyPool();
   const listening = begin(pool, "long");
   await heard(count, 1);
   listening.leave();
   await assert.rejects(listening.first, /gone/);
   await until("the listening to end", () => Atomics.load(count, COUNT.unheard) > 0);
   assert.equal(pool.stats().open, 0);
-  await framesOf(pool, "views", 5);
+  await takeFrames(pool, 5);
   assert.equal(Atomics.load(count, COUNT.frames), 0);
-  await pool.close();
 });
 
 test("leaving before the analysis begins aborts it as well", async () => {
-  const { pool, count } = await deafPool();
+  const { pool, count } = await faultyPool();
   const listening = begin(pool, "long");
   listening.leave();
   await assert.rejects(listening.first, /gone/);
-  await framesOf(pool, "views", 5);
+  await takeFrames(pool, 5);
   assert.equal(Atomics.load(count, COUNT.heard), Atomics.load(count, COUNT.unheard));
   assert.equal(Atomics.load(count, COUNT.frames), 0);
-  await pool.close();
 });
 
 test("closing during an analysis fails the utterance and ends the thread", async () => {
-  const { pool, count } = await deafPool();
+  const { pool, count } = await faultyPool();
   const { first } = begin(pool, "long");
   await heard(count, 1);
   await Promise.all([pool.close(), assert.rejects(first, SpeechFailedError)]);
@@ -63,58 +51,45 @@ test("closing during an analysis fails the utterance and ends the thread", async
 });
 
 test("a model that fails to analyse still speaks", async () => {
-  const { pool, count } = await deafPool();
+  const { pool, count } = await faultyPool();
   assert.equal((await begin(pool, "deaf").first).done, false);
   assert.equal(Atomics.load(count, COUNT.heard), 1);
-  await pool.close();
 });
 
 test("a model that fails to analyse and to speak reports one failure", async () => {
-  const { pool } = await deafPool();
+  const { pool } = await faultyPool();
   await assert.rejects(begin(pool, "mute").first, (error) => {
     assert.ok(error instanceof SpeechFailedError);
     assert.match(error.message, /it does not speak/);
     return true;
   });
   assert.equal(pool.stats().open, 0);
-  await framesOf(pool, "views", 3);
-  await pool.close();
+  await takeFrames(pool, 3);
 });
 
 test("a thread that dies during an analysis fails its utterances and is replaced", async () => {
-  const { pool } = await deafPool();
+  const { pool } = await faultyPool();
   await assert.rejects(begin(pool, "crash").first, SpeechFailedError);
-  await framesOf(pool, "views", 3);
+  await takeFrames(pool, 3);
   assert.equal(pool.stats().replaced, 1);
-  await pool.close();
 });
 
 test("a history without audio is not analysed", async () => {
-  const { pool, count } = await deafPool();
+  const { pool, count } = await faultyPool();
   const history: Turn[] = [{ speaker: "0", text: "long", audio: null }];
   const speech = pool.speak(scriptOf({ text: "views", history }), never());
   assert.equal((await speech.next()).done, false);
   assert.equal(Atomics.load(count, COUNT.heard), 0);
   await speech.return(REPORT);
-  await pool.close();
 });
 
 test("a text that ends before the analysis is spoken in full", async () => {
-  const tone = new URL("../core/tone-model.js", import.meta.url);
-  const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
+  const { pool } = await faultyPool({ entry: TONE, create: {} });
   const { report } = await drain(
     pool.speak(scriptOf({ text: "Yes.", history: [turnThat("listens")] }), never()),
   );
   assert.deepEqual(report, { stop: "finished", spoken: "Yes." });
-  await pool.close();
 });
-
-async function deafPool() {
-  const count = counters();
-  const pool = await createWorkerPool({ entry, create: { counters: count }, size: 1 });
-  pools.add(pool);
-  return { pool, count };
-}
 
 /** Opens an utterance with one earlier turn, which tells the model how to listen. */
 function begin(pool: WorkerPool, how: string) {
@@ -131,11 +106,4 @@ function turnThat(text: string): Turn {
 /** Waits until the model has begun to listen so often. */
 async function heard(count: Int32Array, times: number): Promise<void> {
   await until(`listening ${times}`, () => Atomics.load(count, COUNT.heard) >= times);
-}
-
-/** Speaks for so many frames, beside whatever else is open. */
-async function framesOf(pool: WorkerPool, text: string, frames: number): Promise<void> {
-  const speech = pool.speak(scriptOf({ text }), never());
-  for (let frame = 0; frame < frames; frame++) assert.equal((await speech.next()).done, false);
-  await speech.return(REPORT);
 }

@@ -2,51 +2,39 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
-import {
-  createWorkerPool,
-  type PoolStats,
-  type WorkerPool,
-  type WorkerPoolOptions,
-} from "../../src/workers/worker-pool.ts";
-import { drain, LONG_TEXT, never, scriptOf } from "../core/scripts.ts";
+import { createWorkerPool, type PoolStats } from "../../src/workers/worker-pool.ts";
+import { drain, LONG_TEXT, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
-import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
-
-const entry = new URL("./faulty-model.js", import.meta.url);
-const tone = new URL("../core/tone-model.js", import.meta.url);
+import { COUNT } from "./faulty-model.ts";
+import { faultyPool, held, openGate, REPORT, speak, TONE, takeFrames } from "./faulty-pool.ts";
 
 test("a thread computes ahead up to its credit", async () => {
-  const count = counters();
-  const pool = await faultyPool({ counters: count }, { creditFrames: 3 });
+  const { pool, count } = await faultyPool({ creditFrames: 3 });
   const slow = speak(pool, "speak");
   await slow.next();
   await slow.next();
-  await takeFrames(pool, "views", 20);
+  await takeFrames(pool, 20);
   assert.equal(Atomics.load(count, COUNT.frames), 5);
   await slow.return(REPORT);
-  await pool.close();
 });
 
 test("an abandoned utterance computes nothing more and is closed", async () => {
-  const count = counters();
-  const pool = await faultyPool({ counters: count });
+  const { pool, count } = await faultyPool();
   const controller = new AbortController();
   const aborted = pool.speak(scriptOf({ text: "speak" }), controller.signal);
   await aborted.next();
-  await takeFrames(pool, "views", 10);
+  await takeFrames(pool, 10);
   controller.abort(new Error("gone"));
   const atAbort = Atomics.load(count, COUNT.frames);
-  await takeFrames(pool, "views", 20);
+  await takeFrames(pool, 20);
   assert.ok(Atomics.load(count, COUNT.frames) <= atAbort + 1);
   assert.ok(Atomics.load(count, COUNT.left) >= 2);
   assert.equal(pool.stats().open, 0);
   await assert.rejects(aborted.next(), /gone/);
-  await pool.close();
 });
 
 test("an abort is thrown at once, even during a frame", async () => {
-  const count = counters();
-  const pool = await faultyPool({ counters: count });
+  const { pool, count } = await faultyPool();
   const controller = new AbortController();
   const speech = pool.speak(scriptOf({ text: "hold" }), controller.signal);
   await speech.next();
@@ -55,36 +43,31 @@ test("an abort is thrown at once, even during a frame", async () => {
   controller.abort(new Error("gone"));
   await assert.rejects(blocked, /gone/);
   openGate(count);
-  await takeFrames(pool, "views", 5);
+  await takeFrames(pool, 5);
   assert.ok(Atomics.load(count, COUNT.frames) <= 2);
-  await pool.close();
 });
 
 test("frames are transferred, not copied, unless they are views", async () => {
-  const count = counters();
-  const pool = await faultyPool({ counters: count });
-  await takeFrames(pool, "speak", 8);
+  const { pool, count } = await faultyPool();
+  await takeFrames(pool, 8, "speak");
   // The first are told one by one; later ones may be kept until the next is made.
   assert.ok(Atomics.load(count, COUNT.detached) >= 3);
-  const views = await takeFrames(pool, "views", 8);
+  const views = await takeFrames(pool, 8);
   for (const [index, samples] of views.entries()) {
     assert.equal(samples.length, FRAME_SAMPLES);
     assert.ok(Math.abs((samples[0] ?? 0) - index / 1000) < 1e-6, `frame ${index} is another's`);
   }
-  await pool.close();
 });
 
 test("an utterance goes to the thread with the least load", async () => {
-  const count = counters();
-  const pool = await faultyPool({ counters: count }, { size: 2 });
+  const { pool, count } = await faultyPool({ size: 2 });
   const busy = speak(pool, "hold");
   await busy.next();
   await held(count);
-  await takeFrames(pool, "views", 10);
-  await takeFrames(pool, "views", 10);
+  await takeFrames(pool, 10);
+  await takeFrames(pool, 10);
   openGate(count);
   await busy.return(REPORT);
-  await pool.close();
 });
 
 for (const [how, command] of [
@@ -94,26 +77,22 @@ for (const [how, command] of [
 ] as const) {
   test(`a thread that ${how} fails its utterances and is replaced`, async () => {
     const events: string[] = [];
-    const pool = await faultyPool(
-      { counters: counters() },
-      {
-        onEvent: (event) => events.push(event.kind),
-        resourceLimits: { maxOldGenerationSizeMb: 32 },
-      },
-    );
+    const { pool } = await faultyPool({
+      onEvent: (event) => events.push(event.kind),
+      resourceLimits: { maxOldGenerationSizeMb: 32 },
+    });
     const beside = speak(pool, "speak");
     await beside.next();
     await assert.rejects(drain(speak(pool, command)), SpeechFailedError);
     await assert.rejects(drain(beside), SpeechFailedError);
-    await takeFrames(pool, "views", 3);
+    await takeFrames(pool, 3);
     assert.deepEqual(events, ["replacing"]);
     assert.equal(pool.stats().replaced, 1);
-    await pool.close();
   });
 }
 
 test("a killed thread fails its own utterance only", async () => {
-  const pool = await createWorkerPool({ entry: tone, create: {}, size: 2 });
+  const { pool } = await faultyPool({ entry: TONE, create: {}, size: 2 });
   const [first, second] = [speak(pool, LONG_TEXT), speak(pool, LONG_TEXT)];
   await Promise.all([first.next(), second.next()]);
   await pool.terminateOne();
@@ -123,11 +102,10 @@ test("a killed thread fails its own utterance only", async () => {
   assert.ok(rejection?.status === "rejected" && rejection.reason instanceof SpeechFailedError);
   const after = await drain(speak(pool, LONG_TEXT));
   assert.equal(after.report.stop, "finished");
-  await pool.close();
 });
 
 test("without a thread, an utterance waits for the replacement or its signal", async () => {
-  const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
+  const { pool } = await faultyPool({ entry: TONE, create: {}, size: 1 });
   await pool.terminateOne();
   const controller = new AbortController();
   const waiting = speak(pool, LONG_TEXT).next();
@@ -135,16 +113,11 @@ test("without a thread, an utterance waits for the replacement or its signal", a
   controller.abort(new Error("gone"));
   await assert.rejects(leaving, /gone/);
   assert.equal((await waiting).done, false);
-  await pool.close();
 });
 
 test("a model that fails to start fails the pool with its message", async () => {
-  const create: FaultyOptions = { counters: counters(), startError: "voice.onnx: not an ONNX file" };
-  await assert.rejects(createWorkerPool({ entry, create, size: 2 }), (error) => {
-    assert.ok(error instanceof SpeechFailedError);
-    assert.match(error.message, /voice\.onnx: not an ONNX file/);
-    return true;
-  });
+  const failing = faultyPool({ size: 2 }, { startError: "voice.onnx: not an ONNX file" });
+  await assert.rejects(failing, /^SpeechFailedError: .*voice\.onnx: not an ONNX file/);
 });
 
 test("a missing module fails the pool", async () => {
@@ -153,17 +126,16 @@ test("a missing module fails the pool", async () => {
 });
 
 test("utterances fail at once while no thread starts, until one does", async () => {
-  const count = counters();
   const log: (readonly [string, PoolStats])[] = [];
-  const pool: WorkerPool = await faultyPool(
-    { counters: count, goodStarts: 1, badStarts: 9 },
+  const { pool, count }: Awaited<ReturnType<typeof faultyPool>> = await faultyPool(
     { startAttempts: 4, restartDelayMs: 1, onEvent: ({ kind }) => log.push([kind, pool.stats()]) },
+    { goodStarts: 1, badStarts: 9 },
   );
   await pool.terminateOne();
   await until("a broken place", () => pool.stats().broken === 1);
   await assert.rejects(speak(pool, "speak").next(), /SpeechFailedError: .*no speech thread can be started/);
   await until("a thread", () => pool.stats().ready === 1);
-  await takeFrames(pool, "views", 3);
+  await takeFrames(pool, 3);
   assert.equal(Atomics.load(count, COUNT.starts), 11);
   assert.deepEqual(
     log.map(([kind, { ready, broken }]) => [kind, ready, broken]),
@@ -173,14 +145,10 @@ test("utterances fail at once while no thread starts, until one does", async () 
       ["recovered", 1, 0],
     ],
   );
-  await pool.close();
 });
 
 test("a pool with a broken slot can be closed", async () => {
-  const pool = await faultyPool(
-    { counters: counters(), goodStarts: 1 },
-    { startAttempts: 1, restartDelayMs: 2 ** 30 },
-  );
+  const { pool } = await faultyPool({ startAttempts: 1, restartDelayMs: 2 ** 30 }, { goodStarts: 1 });
   await pool.terminateOne();
   await until("a broken place", () => pool.stats().broken === 1);
   await pool.close();
@@ -188,53 +156,19 @@ test("a pool with a broken slot can be closed", async () => {
 });
 
 test("deaths caused by utterances do not count as failed starts", async () => {
-  const pool = await faultyPool({ counters: counters() }, { startAttempts: 2 });
+  const { pool } = await faultyPool({ startAttempts: 2 });
   for (let round = 0; round < 4; round++) {
     await assert.rejects(drain(speak(pool, "exit")), SpeechFailedError);
   }
-  await takeFrames(pool, "views", 3);
+  await takeFrames(pool, 3);
   assert.equal(pool.stats().replaced, 4);
-  await pool.close();
 });
 
 test("a pool can be closed while a dead thread is replaced", async () => {
-  const pool = await createWorkerPool({ entry: tone, create: {}, size: 2 });
+  const { pool } = await faultyPool({ entry: TONE, create: {}, size: 2 });
   await pool.terminateOne();
   const waiting = Promise.allSettled([drain(speak(pool, LONG_TEXT)), drain(speak(pool, LONG_TEXT))]);
   await pool.close();
   await waiting;
   assert.equal(pool.stats().open, 0);
 });
-
-const REPORT = { stop: "finished", spoken: "" } as const;
-
-function faultyPool(create: FaultyOptions, options: Partial<WorkerPoolOptions> = {}): Promise<WorkerPool> {
-  return createWorkerPool({ entry, create, size: 1, ...options });
-}
-
-function speak(pool: WorkerPool, text: string) {
-  return pool.speak(scriptOf({ text }), never());
-}
-
-/** Speaks beside whatever else is open, for so many frames. */
-async function takeFrames(pool: WorkerPool, text: string, count: number): Promise<Float32Array[]> {
-  const taken: Float32Array[] = [];
-  const speech = speak(pool, text);
-  while (taken.length < count) {
-    const next = await speech.next();
-    if (next.done) assert.fail("it ended");
-    taken.push(next.value.samples);
-  }
-  await speech.return(REPORT);
-  return taken;
-}
-
-/** Waits until a thread blocks at the gate. */
-async function held(count: Int32Array): Promise<void> {
-  await until("a thread at the gate", () => Atomics.load(count, COUNT.held) > 0);
-}
-
-function openGate(count: Int32Array): void {
-  Atomics.store(count, COUNT.gate, 1);
-  Atomics.notify(count, COUNT.gate);
-}

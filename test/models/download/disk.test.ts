@@ -88,8 +88,7 @@ describe("an installed checkpoint", () => {
 
   it("is replaced if damaged, and kept until the replacement is complete", async () => {
     const { dataDir } = install(WEIGHTS.subarray(0, 12));
-    const { url } = await fileServer(status(404), cut(10), file());
-    const manifest = manifestOf(url);
+    const { manifest } = await fileServer(status(404), cut(10), file());
     const failed = await pull(manifest, dataDir);
     assert.match(failed.end, /status 404/);
     assert.deepEqual(failed.left, ["tiny.gguf"]);
@@ -110,9 +109,8 @@ describe("an installed checkpoint", () => {
 
 describe("a disk", () => {
   it("without room is not written to, and nothing is requested", async () => {
-    const { url, asked } = await fileServer(file());
-    const dataDir = temporaryFolder();
-    const { end, left } = await pull(manifestOf(url), dataDir, { freeBytes: async () => 95_000 });
+    const { asked, manifest, dataDir } = await fileServer(file());
+    const { end, left } = await pull(manifest, dataDir, { freeBytes: async () => 95_000 });
     assert.match(
       end,
       /^The disk that holds .* has 0\.1 MB free, and 0\.1 MB are needed: make room, or choose/,
@@ -121,9 +119,7 @@ describe("a disk", () => {
   });
 
   it("needs room only for the missing bytes", async () => {
-    const { url, asked } = await fileServer(cut(90_000), status(404), file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(cut(90_000), status(404), file());
     await pull(manifest, dataDir);
     const { end } = await pull(manifest, dataDir, { freeBytes: async () => 5_001 });
     assert.deepEqual([end, asked], ["installed", [null, 90_000, 90_000]]);
@@ -132,12 +128,11 @@ describe("a disk", () => {
   it("that fills up during the download is reported, and the partial file is deleted", {
     skip: !existsSync("/dev/full"),
   }, async () => {
-    const { url, asked } = await fileServer(file());
+    const { url, asked, dataDir } = await fileServer(file());
     const manifest = manifestOf([
       { kind: "https", url },
       { kind: "https", url },
     ]);
-    const dataDir = temporaryFolder();
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     const part = `${checkpointFile(manifest, dataDir)}.part`;
     const { end, left } = await withFullDisk(part, () => pull(manifest, dataDir));
@@ -149,9 +144,8 @@ describe("a disk", () => {
   });
 
   it("without write permission is reported", async () => {
-    const { url, asked } = await fileServer(file());
-    const dataDir = temporaryFolder();
-    const { end } = await asReader(dataDir, () => pull(manifestOf(url), dataDir));
+    const { asked, manifest, dataDir } = await fileServer(file());
+    const { end } = await asReader(dataDir, () => pull(manifest, dataDir));
     assert.match(
       end,
       /checkpoints.* cannot be written \((EACCES|EPERM)\): give this user the right to, or choose/,
@@ -167,9 +161,7 @@ describe("a disk", () => {
   });
 
   it("with an oversized partial file restarts the download", async () => {
-    const { url, asked } = await fileServer(file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(file());
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     const path = `${checkpointFile(manifest, dataDir)}.part`;
     writeFileSync(path, "");

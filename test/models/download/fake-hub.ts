@@ -144,6 +144,15 @@ export function send(response: ServerResponse, bytes: Buffer, from: number, coun
   else response.write(rest.subarray(0, count), () => response.socket?.end());
 }
 
+/** Breaks off the first download of a path after `count` bytes, and later ones at once. */
+export function breakOff(count: number, path = ""): FakeRepository["serve"] {
+  return (response, bytes, from, request) => {
+    if (request.url?.endsWith(path) !== true) return false;
+    send(response, bytes, from, from === 0 ? count : 0);
+    return true;
+  };
+}
+
 function answerOf(id: string, { revision, files, inGit, card }: FakeRepository): HubAnswer {
   return {
     id,

@@ -2,16 +2,19 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
+import type { WriterManifest } from "../../../src/models/checkpoint-manifest.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { within } from "../../waiting.ts";
-import { WEIGHTS } from "./fixture.ts";
+import { manifestOf, WEIGHTS } from "./fixture.ts";
 
 /** Answers one request. `from` is where the asked range begins, or `null` where everything is asked for. */
 export type Answer = (response: ServerResponse, from: number | null, request: IncomingMessage) => void;
 
-/** A server that answers as it is told to. */
 export interface FileServer {
-  /** Of the file. */
   readonly url: string;
+  /** A checkpoint of the file, and a new folder to pull it into. */
+  readonly manifest: WriterManifest;
+  readonly dataDir: string;
   /** Where each request's range began; `null` where it asked for everything. */
   readonly asked: (number | null)[];
 }
@@ -31,10 +34,10 @@ export async function fileServer(...script: Answer[]): Promise<FileServer> {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`, asked };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`;
+  return { url, asked, manifest: manifestOf(url), dataDir: temporaryFolder() };
 }
 
-/** As it should be. */
 export function file(bytes: Buffer = WEIGHTS): Answer {
   return cut(Number.POSITIVE_INFINITY, bytes);
 }

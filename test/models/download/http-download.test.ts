@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { checkpointDir, checkpointFile } from "../../../src/models/installed-checkpoint.ts";
-import { temporaryFolder } from "../../e2e/folders.ts";
 import fc from "../../properties.ts";
 import { type Answer, cut, cutRangeless, file, fileServer, status, unmeasured } from "./file-server.ts";
 import { manifestOf, type Pulled, placed, pull, WEIGHTS } from "./fixture.ts";
@@ -10,9 +9,7 @@ import { manifestOf, type Pulled, placed, pull, WEIGHTS } from "./fixture.ts";
 const WRONG = Buffer.alloc(WEIGHTS.length, "x");
 
 async function pullFrom(answers: Answer[], times = {}): Promise<Pulled & { asked: (number | null)[] }> {
-  const { url, asked } = await fileServer(...answers);
-  const manifest = manifestOf(url);
-  const dataDir = temporaryFolder();
+  const { asked, manifest, dataDir } = await fileServer(...answers);
   const pulled = await pull(manifest, dataDir, { times });
   if (pulled.end === "installed") {
     assert.deepEqual(pulled.left, ["tiny.gguf"]);
@@ -57,9 +54,7 @@ describe("a file over HTTP", () => {
   });
 
   it("resumes a partial file of an earlier pull", async () => {
-    const { url, asked } = await fileServer(cut(40_000), status(404), file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(cut(40_000), status(404), file());
     const first = await pull(manifest, dataDir);
     assert.match(
       first.end,
@@ -72,9 +67,7 @@ describe("a file over HTTP", () => {
   });
 
   it("restarts if the partial file does not match", async () => {
-    const { url, asked } = await fileServer(file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(file());
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, "something else");
     assert.equal((await pull(manifest, dataDir)).end, "installed");
@@ -83,9 +76,7 @@ describe("a file over HTTP", () => {
   });
 
   it("is installed without a request if its partial file is already complete", async () => {
-    const { url, asked } = await fileServer(file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(file());
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
     writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, WEIGHTS);
     assert.deepEqual([(await pull(manifest, dataDir)).end, asked], ["installed", []]);
@@ -243,12 +234,12 @@ describe("a slow or unreachable server", () => {
   });
 
   it("that is unreachable is asked once, then the next source is used", async () => {
-    const { url } = await fileServer(file());
+    const { url, dataDir } = await fileServer(file());
     const sources = [
       { kind: "https", url: "http://127.0.0.1:1/tiny.gguf" } as const,
       { kind: "https", url } as const,
     ];
-    const { end, events } = await pull(manifestOf(sources), temporaryFolder());
+    const { end, events } = await pull(manifestOf(sources), dataDir);
     assert.equal(end, "installed");
     assert.deepEqual(
       events.map(({ kind }) => kind).filter((kind) => kind !== "progress"),

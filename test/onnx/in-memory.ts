@@ -1,6 +1,6 @@
 import { type ByteSource, WeightsError } from "../../src/onnx/byte-source.ts";
 
-/** Bytes that are in memory. */
+/** A source of bytes in memory. */
 export function inMemory(bytes: Uint8Array): ByteSource {
   const readSlice = (from: number, length: number): Uint8Array => {
     if (length < 0 || from < 0 || from + length > bytes.length)

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, it } from "node:test";
 import {
   bytesOf,
   decodeMessage,
@@ -25,48 +25,48 @@ const field: fc.Arbitrary<Field> = fc.oneof(
   }),
 );
 
-test("any fields come back as they were written", () => {
-  fc.assert(
-    fc.property(fc.array(field), (fields) => {
-      const found = decodeMessage(encodeMessage(fields));
-      assert.deepEqual(
-        found.map(({ number, value, fixed }) => [number, value, fixed]),
-        fields.map(({ number, value, fixed }) => [number, value, fixed]),
-      );
-    }),
-  );
-});
+describe("encodeMessage and decodeMessage", () => {
+  it("round-trip any fields", () => {
+    fc.assert(
+      fc.property(fc.array(field), (fields) => {
+        const found = decodeMessage(encodeMessage(fields));
+        assert.deepEqual(
+          found.map(({ number, value, fixed }) => [number, value, fixed]),
+          fields.map(({ number, value, fixed }) => [number, value, fixed]),
+        );
+      }),
+    );
+  });
 
-test("a message that is cut short is refused or ends between fields, and never read past its end", () => {
-  fc.assert(
-    fc.property(fc.array(field, { minLength: 1 }), fc.nat(), (fields, cut) => {
-      const bytes = encodeMessage(fields);
-      const short = bytes.subarray(0, cut % bytes.length);
-      try {
-        assert.ok(decodeMessage(short).length < fields.length);
-      } catch (thrown) {
-        assert.match(String(thrown), /cut short/);
-      }
-    }),
-  );
-});
+  it("reject a truncated message, or return fewer fields", () => {
+    fc.assert(
+      fc.property(fc.array(field, { minLength: 1 }), fc.nat(), (fields, cut) => {
+        const bytes = encodeMessage(fields);
+        const short = bytes.subarray(0, cut % bytes.length);
+        try {
+          assert.ok(decodeMessage(short).length < fields.length);
+        } catch (thrown) {
+          assert.match(String(thrown), /cut short/);
+        }
+      }),
+    );
+  });
 
-test("a number is written as protocol buffers write it, negative ones in ten bytes", () => {
-  assert.deepEqual([...encodeMessage([integer(1, 150)])], [0x08, 0x96, 0x01]);
-  assert.equal(encodeMessage([integer(1, -1)]).length, 11);
-});
+  it("write varints, negative ones in ten bytes", () => {
+    assert.deepEqual([...encodeMessage([integer(1, 150)])], [0x08, 0x96, 0x01]);
+    assert.equal(encodeMessage([integer(1, -1)]).length, 11);
+  });
 
-test("text and messages are found again by their number", () => {
-  const fields = decodeMessage(encodeMessage([text(2, "café"), message(3, [text(1, "inner")])]));
-  assert.deepEqual(textsOf(fields, 2), ["café"]);
-  assert.deepEqual(textsOf(decodeMessage(bytesOf(fields, 3)[0]!), 1), ["inner"]);
-});
+  it("find texts and messages by their number", () => {
+    const fields = decodeMessage(encodeMessage([text(2, "café"), message(3, [text(1, "inner")])]));
+    assert.deepEqual(textsOf(fields, 2), ["café"]);
+    assert.deepEqual(textsOf(decodeMessage(bytesOf(fields, 3)[0]!), 1), ["inner"]);
+  });
 
-test("a number of more than 64 bits is refused before it is added up", () => {
-  const longest = Uint8Array.of(8, ...new Array<number>(9).fill(0x80), 1);
-  assert.deepEqual(decodeMessage(longest), [{ number: 1, value: 1n << 63n }]);
-  assert.throws(
-    () => decodeMessage(Uint8Array.of(8, ...new Array<number>(100_000).fill(0x80), 1)),
-    /64 bits/,
-  );
+  it("reject a varint of more than 64 bits", () => {
+    const longest = Uint8Array.of(8, ...new Array<number>(9).fill(0x80), 1);
+    assert.deepEqual(decodeMessage(longest), [{ number: 1, value: 1n << 63n }]);
+    const endless = Uint8Array.of(8, ...new Array<number>(100_000).fill(0x80), 1);
+    assert.throws(() => decodeMessage(endless), /64 bits/);
+  });
 });

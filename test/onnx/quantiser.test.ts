@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, it } from "node:test";
 import { type MatrixRows, Quantiser, rowsOf, rowsOfPart } from "../../src/onnx/quantiser.ts";
 import type { Bits } from "../../src/onnx/quantising-kernel.ts";
 import { type FloatType, fromBfloat16, fromFloat16 } from "../../src/onnx/variable.ts";
@@ -13,11 +13,10 @@ const { signal } = new AbortController();
 interface Stored {
   readonly type: FloatType;
   readonly shape: readonly number[];
-  /** The numbers' bits. */
   readonly words: Uint32Array | Uint16Array;
 }
 
-/** Weights of one tensor, "w", as a file would have it. */
+/** Weights with one tensor, "w". */
 function weightsOf({ type, shape, words }: Stored): Weights {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   return {
@@ -45,7 +44,7 @@ function expected(numbers: Float32Array, rows: number, columns: number, bits: Bi
   return Buffer.concat([data, Buffer.from(scales.buffer)]);
 }
 
-/** What is easily got wrong: zeros of both signs, the smallest and the largest numbers of each type, halves of a step. */
+/** Zeros of both signs, the smallest and the largest numbers of each type, halves of a step. */
 const EDGES: Readonly<Record<FloatType, readonly number[]>> = {
   float32: [
     ...[0, 0x8000_0000, 1, 0x8000_0001, 0xbe, 0x7f_ffff, 0x80_0000, 0x8080_0000],
@@ -55,7 +54,7 @@ const EDGES: Readonly<Record<FloatType, readonly number[]>> = {
   float16: [0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x8400, 0x7bff, 0xfbff, 0x3c00, 0xbc00, 0x3800, 0xb800],
 };
 
-/** Any finite number's bits. */
+/** The bits of finite numbers. */
 const wordsOf: Readonly<Record<FloatType, fc.Arbitrary<number>>> = {
   float32: fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => {
     return new Uint32Array(Float32Array.of(value).buffer)[0]!;
@@ -64,7 +63,7 @@ const wordsOf: Readonly<Record<FloatType, fc.Arbitrary<number>>> = {
   float16: fc.integer({ min: 0, max: 0xffff }).filter((word) => (word & 0x7c00) !== 0x7c00),
 };
 
-/** A matrix whose numbers are edges, likely ones, any of one size, or a mixture. */
+/** Matrices of edge cases, of typical numbers, of one size, or mixed. */
 const matrices = (type: FloatType): fc.Arbitrary<Stored> => {
   const edge = fc.constantFrom(...EDGES[type]);
   const near = fc.integer({ min: -40, max: 40 }).map((step) => {
@@ -90,87 +89,89 @@ const matrices = (type: FloatType): fc.Arbitrary<Stored> => {
     );
 };
 
-for (const type of ["float32", "bfloat16", "float16"] as const) {
-  for (const bits of [4, 8] as const) {
-    test(`blocks of ${bits} bits are those that were computed one by one, of ${type}, to the bit`, async () => {
-      await fc.assert(
-        fc.asyncProperty(matrices(type), async (stored) => {
-          const [rows, columns] = stored.shape as [number, number];
-          const found = await quantised(rowsOf(weightsOf(stored), "w"), bits);
-          assert.deepEqual(found, expected(numbersOf(stored), rows, columns, bits));
-        }),
-        { numRuns: 300 },
-      );
+describe("Quantiser", () => {
+  for (const type of ["float32", "bfloat16", "float16"] as const) {
+    for (const bits of [4, 8] as const) {
+      it(`computes ${bits}-bit blocks of ${type} exactly as the reference`, async () => {
+        await fc.assert(
+          fc.asyncProperty(matrices(type), async (stored) => {
+            const [rows, columns] = stored.shape as [number, number];
+            const found = await quantised(rowsOf(weightsOf(stored), "w"), bits);
+            assert.deepEqual(found, expected(numbersOf(stored), rows, columns, bits));
+          }),
+          { numRuns: 300 },
+        );
+      });
+    }
+
+    it(`rejects infinite and NaN ${type}, and names the tensor`, async () => {
+      const invalid = {
+        float32: [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffff_ffff],
+        bfloat16: [0x7f80, 0xff80, 0x7fc0],
+        float16: [0x7c00, 0xfc00, 0x7e01],
+      };
+      for (const word of invalid[type]) {
+        for (const at of [0, 31, 95]) {
+          const words = type === "float32" ? new Uint32Array(96) : new Uint16Array(96);
+          words[at] = word;
+          const rows = rowsOf(weightsOf({ type, shape: [1, 96], words }), "w");
+          for (const bits of [4, 8] as const)
+            await assert.rejects(quantised(rows, bits), /^WeightsError: w has numbers that are infinite/);
+        }
+      }
     });
   }
 
-  test(`a number of ${type} that is infinite or none is refused, wherever it is, and its tensor named`, async () => {
-    const none = {
-      float32: [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffff_ffff],
-      bfloat16: [0x7f80, 0xff80, 0x7fc0],
-      float16: [0x7c00, 0xfc00, 0x7e01],
-    };
-    for (const word of none[type]) {
-      for (const at of [0, 31, 95]) {
-        const words = type === "float32" ? new Uint32Array(96) : new Uint16Array(96);
-        words[at] = word;
-        const rows = rowsOf(weightsOf({ type, shape: [1, 96], words }), "w");
-        for (const bits of [4, 8] as const)
-          await assert.rejects(quantised(rows, bits), /^WeightsError: w has numbers that are infinite/);
+  it("transposes a part of a stack, in slabs that end within it", async () => {
+    // More than the 2^15 blocks of one slab.
+    const [parts, columns, rows] = [2, 64, 17_000];
+    const words = new Uint16Array(parts * columns * rows);
+    for (let at = 0; at < words.length; at++) words[at] = 0x3c00 + ((at * 7_919) % 1_024);
+    const stored: Stored = { type: "bfloat16", shape: [parts, columns, rows], words };
+    const numbers = numbersOf(stored);
+    for (let part = 0; part < parts; part++) {
+      const turned = new Float32Array(columns * rows);
+      for (let row = 0; row < rows; row++) {
+        for (let column = 0; column < columns; column++) {
+          turned[row * columns + column] = numbers[(part * columns + column) * rows + row]!;
+        }
       }
+      const found = await quantised(rowsOfPart(weightsOf(stored), "w", part), 8);
+      assert.ok(found.equals(expected(turned, rows, columns, 8)), `part ${part}`);
     }
   });
-}
 
-test("a part of a stack is turned, in slabs that end in the middle of it", async () => {
-  // Of the shape that is fetched in more than one piece: 2^15 blocks at once.
-  const [parts, columns, rows] = [2, 64, 17_000];
-  const words = new Uint16Array(parts * columns * rows);
-  for (let at = 0; at < words.length; at++) words[at] = 0x3c00 + ((at * 7_919) % 1_024);
-  const stored: Stored = { type: "bfloat16", shape: [parts, columns, rows], words };
-  const numbers = numbersOf(stored);
-  for (let part = 0; part < parts; part++) {
-    const turned = new Float32Array(columns * rows);
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        turned[row * columns + column] = numbers[(part * columns + column) * rows + row]!;
-      }
-    }
-    const found = await quantised(rowsOfPart(weightsOf(stored), "w", part), 8);
-    assert.ok(found.equals(expected(turned, rows, columns, 8)), `part ${part}`);
-  }
-});
+  it("joins the slabs of a large matrix", async () => {
+    const [rows, columns] = [1_100, 2_048];
+    const words = Uint32Array.from(
+      { length: rows * columns },
+      (_, at) => 0x3f80_0000 + ((at * 7_919) % 0x40_0000),
+    );
+    const stored: Stored = { type: "float32", shape: [rows, columns], words };
+    const found = await quantised(rowsOf(weightsOf(stored), "w"), 4);
+    assert.ok(found.equals(expected(numbersOf(stored), rows, columns, 4)));
+  });
 
-test("a matrix of several slabs is that of one", async () => {
-  const [rows, columns] = [1_100, 2_048];
-  const words = Uint32Array.from(
-    { length: rows * columns },
-    (_, at) => 0x3f80_0000 + ((at * 7_919) % 0x40_0000),
-  );
-  const stored: Stored = { type: "float32", shape: [rows, columns], words };
-  const found = await quantised(rowsOf(weightsOf(stored), "w"), 4);
-  assert.ok(found.equals(expected(numbersOf(stored), rows, columns, 4)));
-});
+  it("fails a matrix whose read-ahead fails, and quantises the next", async () => {
+    const words = new Uint32Array(1_100 * 2_048).fill(0x3f80_0000);
+    const stored: Stored = { type: "float32", shape: [1_100, 2_048], words };
+    const rows = rowsOf(weightsOf(stored), "w");
+    const failing: MatrixRows = {
+      ...rows,
+      fill: (room, from, count) =>
+        from > 0 ? Promise.reject(new Error("unreadable")) : rows.fill(room, from, count),
+    };
+    await assert.rejects(quantised(failing, 8), /unreadable/);
+    assert.equal((await quantised(rows, 8)).length, 1_100 * 2_048 * (1 + 4 / 32));
+  });
 
-test("what fails while it is read ahead fails the matrix, and the next one is quantised", async () => {
-  const words = new Uint32Array(1_100 * 2_048).fill(0x3f80_0000);
-  const stored: Stored = { type: "float32", shape: [1_100, 2_048], words };
-  const rows = rowsOf(weightsOf(stored), "w");
-  const failing: MatrixRows = {
-    ...rows,
-    fill: (room, from, count) =>
-      from > 0 ? Promise.reject(new Error("unreadable")) : rows.fill(room, from, count),
-  };
-  await assert.rejects(quantised(failing, 8), /unreadable/);
-  assert.equal((await quantised(rows, 8)).length, 1_100 * 2_048 * (1 + 4 / 32));
-});
-
-test("quantising ends with its signal", async () => {
-  const stored: Stored = { type: "float32", shape: [1, 32], words: new Uint32Array(32) };
-  const pieces = quantiser.quantised(
-    rowsOf(weightsOf(stored), "w"),
-    8,
-    AbortSignal.abort(new Error("enough")),
-  );
-  await assert.rejects(pieces.next(), /enough/);
+  it("ends with its signal", async () => {
+    const stored: Stored = { type: "float32", shape: [1, 32], words: new Uint32Array(32) };
+    const pieces = quantiser.quantised(
+      rowsOf(weightsOf(stored), "w"),
+      8,
+      AbortSignal.abort(new Error("enough")),
+    );
+    await assert.rejects(pieces.next(), /enough/);
+  });
 });

@@ -20,7 +20,7 @@ interface Entry {
 
 const BYTES: Readonly<Record<string, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2, I32: 4, U8: 1 };
 
-/** A file of that header, as an object or as the text of it, and that many bytes behind. */
+/** A file of this header, an object or text, and this many bytes. */
 function fileOf(header: object | string, bytes: number): Uint8Array {
   const json = Buffer.from(typeof header === "string" ? header : JSON.stringify(header));
   const length = Buffer.alloc(8);
@@ -28,7 +28,7 @@ function fileOf(header: object | string, bytes: number): Uint8Array {
   return Buffer.concat([length, json, Buffer.alloc(bytes)]);
 }
 
-/** Tensors one behind the other. */
+/** Consecutive tensors. */
 function laidOut(tensors: Readonly<Record<string, readonly [dtype: string, shape: readonly number[]]>>): {
   header: Record<string, Entry>;
   size: number;
@@ -53,8 +53,8 @@ const layouts = fc
 
 const read = (file: Uint8Array) => readSafetensors(inMemory(file));
 
-describe("the header of a safetensors file", () => {
-  test("gives every tensor its place, in whatever order they are named", async () => {
+describe("readSafetensors", () => {
+  test("locates every tensor, in any order of names", async () => {
     await fc.assert(
       fc.asyncProperty(layouts, fc.boolean(), async ({ header, size }, isReversed) => {
         const entries = Object.entries(header);
@@ -71,7 +71,7 @@ describe("the header of a safetensors file", () => {
     );
   });
 
-  test("is refused wherever a place of it lies, and never believed", async () => {
+  test("rejects any wrong offset", async () => {
     await fc.assert(
       fc.asyncProperty(
         layouts,
@@ -90,7 +90,7 @@ describe("the header of a safetensors file", () => {
     );
   });
 
-  test("is refused when the file is longer or shorter than it says, at whatever byte it is cut", async () => {
+  test("rejects a file that is too long or too short", async () => {
     await fc.assert(
       fc.asyncProperty(layouts, fc.nat(), async ({ header, size }, at) => {
         const file = fileOf(header, size);
@@ -100,7 +100,7 @@ describe("the header of a safetensors file", () => {
     );
   });
 
-  test("is refused whatever bytes are in its place", async () => {
+  test("rejects any other bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         await assert.rejects(read(bytes), { name: "WeightsError" });
@@ -115,7 +115,7 @@ describe("the header of a safetensors file", () => {
     data_offsets: [from, to],
   });
 
-  test("is refused with the name of the tensor that is wrong", async () => {
+  test("names the wrong tensor", async () => {
     const wrong: readonly [RegExp, Uint8Array][] = [
       [/b overlaps with another/, twoFloats(entry(0, 8), entry(4, 12))],
       [/in front of b/, fileOf({ a: entry(0, 8), b: entry(12, 20) }, 20)],
@@ -135,7 +135,7 @@ describe("the header of a safetensors file", () => {
     for (const [pattern, file] of wrong) await assert.rejects(read(file), pattern);
   });
 
-  test("may have names that look like structure", async () => {
+  test("takes names that look like structure", async () => {
     const names = ["}{", '":"', "[", "__proto__", "dtype"];
     const { header, size } = laidOut(
       Object.fromEntries(names.slice(0, 3).map((name) => [name, ["U8", [1]]])),
@@ -146,7 +146,7 @@ describe("the header of a safetensors file", () => {
   });
 });
 
-test("numbers of 16 bits become the float32 that they stand for", async () => {
+test("readFloats converts 16-bit floats", async () => {
   const { header, size } = laidOut({ half: ["F16", [4]], brain: ["BF16", [4]] });
   const file = Buffer.from(fileOf(header, size));
   const base = file.length - size;
@@ -163,11 +163,11 @@ test("numbers of 16 bits become the float32 that they stand for", async () => {
   assert.deepEqual(await floats("brain"), [1, -2, Number.POSITIVE_INFINITY, 0.33203125]);
 });
 
-describe("weights in a folder", () => {
+describe("openWeights", () => {
   const whole = () => openWeights(join(GOLDEN, "csm-tiny"), "model.safetensors");
   const shards = () => openWeights(join(GOLDEN, "csm-tiny-bf16"), "transformers.safetensors.index.json");
 
-  test("are the same from one file as from shards of half the width, to the last place that those keep", async () => {
+  test("reads one file and bfloat16 shards alike", async () => {
     const [one, two] = [await whole(), await shards()];
     assert.equal(one.variables.size, two.variables.size);
     assert.equal(new Set([...two.variables.values()].map(({ file }) => file)).size, 2);
@@ -181,7 +181,7 @@ describe("weights in a folder", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test("give a row without the rest, which is the row of the whole", async () => {
+  test("reads a single row", async () => {
     for (const weights of [await whole(), await shards()]) {
       const all = await weights.read("lm_head.weight", [67, 64]);
       assert.deepEqual(weights.row("lm_head.weight", 66), all.slice(66 * 64));
@@ -192,7 +192,7 @@ describe("weights in a folder", () => {
     }
   });
 
-  test("are refused when the index and the files do not agree, naming the tensor", async () => {
+  test("rejects an index that disagrees with its files, and names the tensor", async () => {
     const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
     const { header, size } = laidOut({ a: ["F32", [2]] });
     const index = (map: Readonly<Record<string, string>>) =>

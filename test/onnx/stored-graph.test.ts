@@ -47,15 +47,15 @@ function small(): GraphFile {
   return graph;
 }
 
-describe("a graph that was taken apart", () => {
-  test("computes what it did, when it is put together again", async () => {
+describe("readGraph", () => {
+  test("reads a graph that computes the same when written again", async () => {
     const graph = readGraph(Buffer.concat(small().pieces()));
     assert.deepEqual([graph.inputs, graph.outputs], [["x"], ["z"]]);
     const x = { end: floats(3), data: [1, 2, 3], shape: [3] };
     assert.deepEqual(await ran(graph, { x }, "z"), [9, 25, 49]);
   });
 
-  test("can be cut between its tensors, and takes along only what the part needs", async () => {
+  test("reads a graph whose subgraphs keep only what they need", async () => {
     const graph = readGraph(Buffer.concat(small().pieces()));
     const front = extractSubgraph(graph, { of: "x" }, { half: "y" });
     const back = extractSubgraph(graph, { half: "y" }, { z: "z" });
@@ -68,7 +68,7 @@ describe("a graph that was taken apart", () => {
     assert.throws(() => extractSubgraph(graph, { x: "x" }, { z: "nowhere" }), /nothing that gives nowhere/);
   });
 
-  test("has its constants, in whichever of the ways they are written", () => {
+  test("reads constants in every encoding", () => {
     const tensor = (name: string, type: number, dims: number[], data: Parameters<typeof encodeMessage>[0]) =>
       message(5, [...dims.map((size) => integer(1, size)), integer(2, type), text(8, name), ...data]);
     const bytes = (values: ArrayBufferView) =>
@@ -93,7 +93,7 @@ describe("a graph that was taken apart", () => {
     assert.deepEqual([...constants.get("long")!.data()], new Array(8).fill(255));
   });
 
-  test("is refused when it is cut short, is none, or a constant has not its shape", () => {
+  test("rejects truncated graphs and constants of a wrong shape", () => {
     const whole = Buffer.concat(small().pieces());
     for (let length = 0; length < whole.length; length += 7) {
       assert.throws(() => readGraph(whole.subarray(0, length)), { name: "WeightsError" });
@@ -107,10 +107,10 @@ describe("a graph that was taken apart", () => {
   });
 });
 
-describe("a graph without its dynamic quantisation", () => {
+describe("dequantiseGraph", () => {
   const weight = Int8Array.of(10, -20, 30, 40, -50, 60);
 
-  /** A matrix [2, 3] with a scale and a zero point for each column. */
+  /** A matrix [2, 3] with a scale and a zero point per column. */
   function product(): StoredGraph {
     const graph = new GraphFile();
     const x = graph.input("x", "float32", [1, 2]);
@@ -123,7 +123,7 @@ describe("a graph without its dynamic quantisation", () => {
     return readGraph(Buffer.concat(graph.pieces()));
   }
 
-  test("computes with the numbers that the 8-bit weights stand for", async () => {
+  test("computes with the values of the 8-bit weights", async () => {
     const x = { end: floats(1, 2), data: [1, 2], shape: [1, 2] };
     const ends = { x: "x" };
     const plain = extractSubgraph(dequantiseGraph(product()), ends, { y: "y" });
@@ -137,12 +137,12 @@ describe("a graph without its dynamic quantisation", () => {
     );
     for (const [at, value] of y.entries())
       assert.ok(Math.abs(value - wanted[at]!) < 1e-5, `${y} for ${wanted}`);
-    // And is near to what the quantised one computes.
+    // Close to the quantised result.
     const rough = await ran(product(), { x }, "y");
     for (const [at, value] of y.entries()) assert.ok(Math.abs(value - rough[at]!) < 0.2, `${rough} for ${y}`);
   });
 
-  test("is refused where the quantisation is laid out in another way", () => {
+  test("rejects another layout of the quantisation", () => {
     const graph = new GraphFile();
     const x = graph.input("x", "uint8", [1, 2]);
     const zero = graph.constant(Uint8Array.of(0), []);

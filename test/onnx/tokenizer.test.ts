@@ -25,49 +25,49 @@ async function readCases(folder: string): Promise<readonly Case[]> {
   return lines.map((line) => JSON.parse(line) as Case);
 }
 
-describe("tokenizer.json", async () => {
+describe("readTokenizer", async () => {
   const cases = await readCases(CSM);
   const tokenizer = await readTokenizer(join(CSM, "tokenizer/tokenizer.json"));
 
-  test("a text has the tokens that the reference gives it, and what looks like a special token is text", () => {
+  test("encodes as the reference, special tokens as text", () => {
     assert.equal(cases.length, 89);
     for (const { text, ids_specials_as_text: ids } of cases) {
       assert.deepEqual(tokenizer.encode(text), ids, JSON.stringify(text));
     }
   });
 
-  test("tokens give the text that the reference makes of them, special ones too", () => {
+  test("decodes as the reference, special tokens, too", () => {
     for (const { ids, decoded } of cases) assert.equal(tokenizer.decode(ids), decoded);
     assert.ok(cases.some(({ ids }) => ids.includes(tokenizer.idOf("<|AUDIO|>")!)));
   });
 
-  test("special tokens are known by their names, and nothing else is", () => {
+  test("finds special tokens by name", () => {
     const { ids_with_template: ids } = cases.find(({ text }) => text !== "")!;
     assert.equal(tokenizer.idOf("<|begin_of_text|>"), ids[0]);
     assert.equal(tokenizer.idOf("<|end_of_text|>"), ids.at(-1));
     assert.equal(tokenizer.idOf("<|nothing|>"), undefined);
   });
 
-  test("a long text without a space is encoded as the sum of its bytes", () => {
+  test("encodes a long text without spaces", () => {
     const text = "abcdefghij".repeat(800) + "🤷‍♀️".repeat(300);
     assert.equal(tokenizer.decode(tokenizer.encode(text)), text);
   });
 
-  test("a pattern takes white space as Unicode has it, and ignores case only where it is asked to", () => {
+  test("translates Unicode white space and case flags of patterns", () => {
     const pieces = (source: string, text: string) => text.match(patternOf(source));
     assert.deepEqual(pieces("\\s+", "a\u0085 b\ufeffc"), ["\u0085 "]);
     assert.deepEqual(pieces("(?i:'s)|x", "'s'S'ſ X x"), ["'s", "'S", "'ſ", "x"]);
     assert.throws(() => patternOf("(?<"), /cannot be translated/);
   });
 
-  test("a file that is missing, or of another kind, is refused with its path", async () => {
+  test("rejects a missing or foreign file, with its path", async () => {
     await assert.rejects(readTokenizer(join(CSM, "none.json")), /none\.json is missing/);
     const config = readTokenizer(join(CSM, "csm-tiny/config.json"));
     await assert.rejects(config, /config\.json cannot be used: it holds no byte pairs/);
   });
 });
 
-describe("vocab.json, merges.txt and tokenizer_config.json", async () => {
+describe("readVocabularyFiles", async () => {
   const cases = await readCases(QWEN);
 
   const tokenizer = await readVocabularyFiles(CUSTOM);
@@ -77,14 +77,14 @@ describe("vocab.json, merges.txt and tokenizer_config.json", async () => {
     for (const folder of folders) await rm(folder, { recursive: true });
   });
 
-  test("a text has the tokens that Qwen's split gives it, and of the added tokens only those that are not special", () => {
+  test("encodes as Qwen does, and adds only tokens that are not special", () => {
     assert.equal(cases.length, 26);
     for (const { text, ids_specials_as_text: ids } of cases) {
       assert.deepEqual(tokenizer.encode(text), ids, JSON.stringify(text));
     }
   });
 
-  test("tokens give the text that the reference makes of them, special ones too", () => {
+  test("decodes as the reference, special tokens, too", () => {
     for (const { ids, decoded } of cases) assert.equal(tokenizer.decode(ids), decoded);
     assert.equal(tokenizer.idOf("<|im_start|>"), 1_001);
     assert.equal(tokenizer.idOf("<tts_text_eod>"), 1_030);
@@ -92,7 +92,7 @@ describe("vocab.json, merges.txt and tokenizer_config.json", async () => {
     assert.equal(tokenizer.idOf("<|nothing|>"), undefined);
   });
 
-  test("a file that is missing or damaged is refused by its name", async () => {
+  test("rejects a missing or damaged file, by name", async () => {
     const wrong: readonly [file: string, content: string, message: RegExp][] = [
       ["vocab.json", "[1]", /vocab\.json is no object/],
       ["vocab.json", '{"a": "b"}', /vocab\.json: the id of "a" is no whole number/],

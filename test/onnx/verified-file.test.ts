@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readVerifiedFile } from "../../src/onnx/verified-file.ts";
 
-describe("A file that a list vouches for", () => {
+describe("readVerifiedFile", () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "antiphon-checked-"));
@@ -21,7 +21,7 @@ describe("A file that a list vouches for", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  test("is read where it is what was listed", async () => {
+  test("reads a file with the listed digest", async () => {
     assert.equal(String(await readVerifiedFile(join(folder, "right"))), "weights");
   });
 
@@ -32,7 +32,7 @@ describe("A file that a list vouches for", () => {
     ["large", /large cannot be read/],
     ["folder", /folder cannot be read/],
   ] as const) {
-    test(`is named where it is not: ${name}`, async () => {
+    test(`rejects a file that is ${name === "other" ? "different" : name}`, async () => {
       await assert.rejects(readVerifiedFile(join(folder, name)), why);
     });
   }

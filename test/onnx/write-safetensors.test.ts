@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after, it } from "node:test";
 import { openWeights } from "../../src/onnx/weights-folder.ts";
 import {
   bytesToWrite,
@@ -26,7 +26,7 @@ const small: TensorGroup = {
   make: () => [Uint8Array.of(1), Uint8Array.of(2, 3), new Uint8Array(numbers.buffer)],
 };
 
-/** More than is written at once, in pieces that fit no chunk; each piece is overwritten by the next. */
+/** More than one write, in pieces that fit no chunk. The buffer is reused. */
 const LARGE = 6 * CHUNK_BYTES + 12_345;
 const large: TensorGroup = {
   tensors: [{ name: "large", dtype: "U8", shape: [LARGE] }],
@@ -39,7 +39,7 @@ const large: TensorGroup = {
   },
 };
 
-test("a safetensors file that was written is read as it was meant", async () => {
+it("writeSafetensors writes what openWeights reads", async () => {
   const path = join(folder, "written.safetensors");
   await writeSafetensors(path, [small, large], { made_by: "a test" });
   const weights = await openWeights(folder, "written.safetensors");
@@ -62,7 +62,7 @@ test("a safetensors file that was written is read as it was meant", async () => 
   assert.ok(await isIntact(path, signal));
 });
 
-test("a byte that changed anywhere, one too few and one too many are noticed", async () => {
+it("isIntact detects any changed, missing or additional byte", async () => {
   const path = join(folder, "damaged.safetensors");
   await writeSafetensors(path, [small, large]);
   const whole = await readFile(path);
@@ -70,17 +70,8 @@ test("a byte that changed anywhere, one too few and one too many are noticed", a
   const seal = whole.indexOf("sealed_sha256");
   const file = await open(path, "r+");
   try {
-    for (const at of [
-      0,
-      8,
-      seal,
-      seal + 20,
-      head - 1,
-      head,
-      head + CHUNK_BYTES - 1,
-      head + CHUNK_BYTES,
-      whole.length - 1,
-    ]) {
+    const chunk = head + CHUNK_BYTES;
+    for (const at of [0, 8, seal, seal + 20, head - 1, head, chunk - 1, chunk, whole.length - 1]) {
       await file.write(Uint8Array.of(whole[at]! ^ 1), 0, 1, at);
       assert.equal(await isIntact(path, signal), false, `byte ${at}`);
       await file.write(whole, at, 1, at);
@@ -96,7 +87,7 @@ test("a byte that changed anywhere, one too few and one too many are noticed", a
   }
 });
 
-test("a file that is not there, is nothing, or has no seal is not sound", async () => {
+it("isIntact rejects a missing, foreign or unsealed file", async () => {
   const path = join(folder, "other.safetensors");
   assert.equal(await isIntact(path, signal), false);
   for (const content of ["", "no weights at all", "\u0002\0\0\0\0\0\0\0{}"]) {
@@ -106,13 +97,13 @@ test("a file that is not there, is nothing, or has no seal is not sound", async 
   assert.equal(await readMetadata(join(folder, "nowhere")), null);
 });
 
-test("looking whether a file is sound ends with its signal", async () => {
+it("isIntact ends with its signal", async () => {
   const path = join(folder, "asked.safetensors");
   await writeSafetensors(path, [large]);
   await assert.rejects(isIntact(path, AbortSignal.abort(new Error("enough"))), /enough/);
 });
 
-test("tensors that are made too long, or fail, are an error, also when much was written before", async () => {
+it("writeSafetensors rejects tensors that are too long or fail, even late", async () => {
   const path = join(folder, "wrong.safetensors");
   const wrong: TensorGroup = {
     tensors: [{ name: "a", dtype: "U8", shape: [2] }],

@@ -1,6 +1,6 @@
 import type { Clip } from "../../src/core/conversation.ts";
 
-/** A clip of what a formula gives for each moment, in seconds. */
+/** Makes a clip from a function of time. */
 export function clipOf(
   durationS: number,
   sampleAt: (timeS: number, index: number) => number,
@@ -15,7 +15,7 @@ export function silence(durationS: number): Clip {
   return clipOf(durationS, () => 0);
 }
 
-/** The same each time. */
+/** White noise, always the same. */
 export function whiteNoise(durationS: number, peak = 0.2): Clip {
   let state = 1;
   return clipOf(durationS, () => {
@@ -24,7 +24,7 @@ export function whiteNoise(durationS: number, peak = 0.2): Clip {
   });
 }
 
-/** A buzz in syllables: no words, and louder and softer as speech is. */
+/** A buzz in syllables, modulated like speech. */
 export function babble(durationS: number, sampleRateHz = 16_000): Clip {
   return clipOf(
     durationS,

@@ -1,23 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { clipSource } from "../../src/core/audio-source.ts";
-import type { Clip } from "../../src/core/conversation.ts";
-import { type RecogniseOptions, RecogniserError } from "../../src/core/recogniser.ts";
+import { RecogniserError } from "../../src/core/recogniser.ts";
 import { DeferredRecogniser } from "../../src/recognition/deferred-recogniser.ts";
 import { within } from "../waiting.ts";
+import { clipOf } from "./clips.ts";
+import { PLAIN } from "./conformance.ts";
 import { ScriptedRecogniser } from "./scripted-recogniser.ts";
 
-const CLIP: Clip = {
-  samples: new Float32Array(2_400).fill(0.1),
-  sampleRateHz: 24_000,
-  durationS: 0.1,
-  digest: "x",
-};
-const OPTIONS: RecogniseOptions = { language: null, prompt: null, wantsWords: false, draft: null };
+const CLIP = clipOf(0.1, () => 0.1, 24_000);
 const NEVER = new AbortController().signal;
 
-describe("a deferred recogniser", () => {
-  it("is found when it is prepared, opened by the first clip, once, and has its own name from then on", async () => {
+describe("DeferredRecogniser", () => {
+  it("finds the model in prepare, opens it for the first clip, and takes its name", async () => {
     const inner = new ScriptedRecogniser();
     const steps: string[] = [];
     const recogniser = new DeferredRecogniser("whisper-base", {
@@ -35,13 +30,13 @@ describe("a deferred recogniser", () => {
     await recogniser.prepare();
     await recogniser.prepare();
     assert.deepEqual([recogniser.name, ...steps], ["whisper-base", "found"]);
-    await Promise.all([1, 2].map(() => recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER)));
+    await Promise.all([1, 2].map(() => recogniser.recognise(clipSource(CLIP), PLAIN, NEVER)));
     assert.deepEqual([recogniser.name, ...steps], [inner.name, "found", "opened folder"]);
     await recogniser.close();
     assert.equal(inner.isClosed, true);
   });
 
-  it("may translate as far as it knows, until what is opened cannot", async () => {
+  it("sets canTranslate until the opened model denies it", async () => {
     const inner = new ScriptedRecogniser();
     inner.canTranslate = false;
     const recogniser = new DeferredRecogniser("whisper-base.en", {
@@ -50,12 +45,12 @@ describe("a deferred recogniser", () => {
       memoryBytesPerS: 0,
     });
     assert.equal(recogniser.canTranslate, true);
-    await recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER);
+    await recogniser.recognise(clipSource(CLIP), PLAIN, NEVER);
     assert.equal(recogniser.canTranslate, false);
     await recogniser.close();
   });
 
-  it("is tried again by the next clip after a failure, and expected until its files are missing", async () => {
+  it("tries again after a failure, and is expected until its files are missing", async () => {
     const ways = [() => Promise.reject(new RecogniserError("damaged")), async () => new ScriptedRecogniser()];
     const missing = () => Promise.reject(new RecogniserError("no weights"));
     const finds = [missing, missing, async () => {}, async () => {}];
@@ -68,17 +63,15 @@ describe("a deferred recogniser", () => {
     await assert.rejects(recogniser.prepare(), /no weights/);
     assert.equal(await recogniser.isExpected(), false);
     assert.equal(await recogniser.isExpected(), true);
-    await assert.rejects(recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER), /damaged/);
-    assert.ok((await recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER)).text.length > 0);
+    await assert.rejects(recogniser.recognise(clipSource(CLIP), PLAIN, NEVER), /damaged/);
+    assert.ok((await recogniser.recognise(clipSource(CLIP), PLAIN, NEVER)).text.length > 0);
     await recogniser.close();
   });
 
-  it("lets go of who leaves while it is opened, and is opened all the same", async () => {
+  it("aborts a waiting call, and goes on opening", async () => {
     let open = (_: ScriptedRecogniser): void => {};
     let isOpening = (): void => {};
-    const opening = new Promise<void>((resolve) => {
-      isOpening = resolve;
-    });
+    const opening = new Promise<void>((resolve) => (isOpening = resolve));
     const recogniser = new DeferredRecogniser("whisper-base", {
       find: async () => {},
       open: () =>
@@ -89,24 +82,21 @@ describe("a deferred recogniser", () => {
       memoryBytesPerS: 0,
     });
     const gone = new AbortController();
-    const left = recogniser.recognise(clipSource(CLIP), OPTIONS, gone.signal);
+    const left = recogniser.recognise(clipSource(CLIP), PLAIN, gone.signal);
     gone.abort(new Error("gone"));
     await assert.rejects(left, /gone/);
-    const stayed = recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER);
+    const stayed = recogniser.recognise(clipSource(CLIP), PLAIN, NEVER);
     await within("the opening", opening);
     open(new ScriptedRecogniser());
     assert.ok((await stayed).segments.length > 0);
     await recogniser.close();
   });
 
-  it("hears nothing once it is closed, and was never opened for that", async () => {
+  it("rejects calls once closed, and is not opened for them", async () => {
     const fails = () => Promise.reject(new Error("opened"));
-    const recogniser = new DeferredRecogniser("whisper-base", {
-      find: fails,
-      open: fails,
-      memoryBytesPerS: 0,
-    });
+    const options = { find: fails, open: fails, memoryBytesPerS: 0 };
+    const recogniser = new DeferredRecogniser("whisper-base", options);
     await recogniser.close();
-    await assert.rejects(recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER), RecogniserError);
+    await assert.rejects(recogniser.recognise(clipSource(CLIP), PLAIN, NEVER), RecogniserError);
   });
 });

@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { clipSource } from "../../src/core/audio-source.ts";
-import type { Clip } from "../../src/core/conversation.ts";
-import { type RecogniseOptions, RecogniserError, type Transcript } from "../../src/core/recogniser.ts";
+import {
+  type RecogniseOptions,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../../src/core/recogniser.ts";
 import {
   type EndpointRecogniserOptions,
   openEndpointRecogniser,
 } from "../../src/recognition/endpoint-recogniser.ts";
 import { startTestServer } from "../api/http/start.ts";
 import { until } from "../waiting.ts";
+import { clipOf } from "./clips.ts";
+import { PLAIN, recogniserConformance } from "./conformance.ts";
 import { ScriptedRecogniser } from "./scripted-recogniser.ts";
-import { json, refusal, TranscriptionServer, UPSTREAM_SECRET } from "./transcription-server.ts";
+import { ToneRecogniser, toneSpeech } from "./tone-recogniser.ts";
+import { type Answer, json, refusal, TranscriptionServer, UPSTREAM_SECRET } from "./transcription-server.ts";
 
-/** A second of a tone at 24 kHz. */
-const CLIP: Clip = {
-  samples: Float32Array.from({ length: 24_000 }, (_, at) => 0.5 * Math.sin(at / 9)),
-  sampleRateHz: 24_000,
-  durationS: 1,
-  digest: "tone",
-};
-const PLAIN: RecogniseOptions = { language: null, prompt: null, wantsWords: false, draft: null };
+const CLIP = clipOf(1, (_, at) => 0.5 * Math.sin(at / 9), 24_000);
 const NEVER = new AbortController().signal;
 const KEY = "key-of-the-endpoint";
 
@@ -40,13 +40,13 @@ function opened(options: Partial<EndpointRecogniserOptions> = {}) {
   });
 }
 
-function hear(options: Partial<RecogniseOptions> = {}, signal = NEVER): Promise<Transcript> {
+function recognise(options: Partial<RecogniseOptions> = {}, signal = NEVER): Promise<Transcript> {
   return opened().recognise(clipSource(CLIP), { ...PLAIN, ...options }, signal);
 }
 
-/** Hears once, and expects a failure that says so and nothing of what the endpoint said. */
+/** Asserts that a call fails with this message, which quotes nothing of the endpoint. */
 async function fails(message: RegExp, retryAfterMs: number | null = null): Promise<void> {
-  await assert.rejects(hear(), (error: RecogniserError) => {
+  await assert.rejects(recognise(), (error: RecogniserError) => {
     assert.ok(error instanceof RecogniserError, `${error}`);
     assert.match(error.message, message);
     assert.equal(error.retryAfterMs, retryAfterMs);
@@ -56,19 +56,13 @@ async function fails(message: RegExp, retryAfterMs: number | null = null): Promi
   });
 }
 
-describe("a recogniser behind an endpoint", () => {
-  test("hears by way of another Antiphon, words and all", async () => {
+describe("an endpoint recogniser", () => {
+  test("transcribes through another Antiphon, with words", async () => {
     const scripted = new ScriptedRecogniser();
     const other = await startTestServer({ recogniser: scripted });
-    const endpoint = openEndpointRecogniser({
-      baseUrl: `${other.url}/v1/`,
-      model: "whisper-1",
-      apiKey: other.key,
-      totalTimeoutMs: 20_000,
-    });
+    const endpoint = opened({ baseUrl: `${other.url}/v1/`, apiKey: other.key, model: "whisper-1" });
     try {
-      const samples = new Float32Array(3 * 24_000).map((_, at) => 0.5 * Math.sin(at / 9));
-      const clip = { ...CLIP, samples, durationS: 3 };
+      const clip = clipOf(3, (_, at) => 0.5 * Math.sin(at / 9), 24_000);
       const options = { language: "de", prompt: "Ways.", wantsWords: true, draft: null };
       const transcript = await endpoint.recognise(clipSource(clip), options, NEVER);
       assert.equal(transcript.text, "One way & another. Two --> <three>.");
@@ -94,12 +88,13 @@ describe("a recogniser behind an endpoint", () => {
     }
   });
 
-  test("hears the rest of a clip, with the times of all of it", async () => {
+  test("transcribes the rest of a clip, with times from its start", async () => {
     const words = [{ word: "Hello.", start: 0.1, end: 0.3 }];
     server.answers(json({ text: "Hello.", segments: [{ text: "Hello.", start: 0.1, end: 0.3 }], words }));
     const parts: Transcript[] = [];
-    const transcript = await hear({ startAtS: 0.5, wantsWords: true, onPartial: (part) => parts.push(part) });
-    const [segment = assert.fail("heard")] = transcript.segments;
+    const onPartial = (part: Transcript) => void parts.push(part);
+    const transcript = await recognise({ startAtS: 0.5, wantsWords: true, onPartial });
+    const [segment = assert.fail("no segment")] = transcript.segments;
     assert.deepEqual([segment.startS, segment.words?.[0]?.endS, transcript.transcribedS], [0.6, 0.8, 1]);
     assert.deepEqual(parts, [transcript]);
     // Half a second of 16 bits at 16 kHz.
@@ -107,14 +102,14 @@ describe("a recogniser behind an endpoint", () => {
     assert.ok(sent > 16_000 && sent < 18_000, `${sent} bytes`);
   });
 
-  test("says what of the request is at fault where a language or the length is refused, and else nothing", async () => {
+  test("tells whether the language or the length was refused", async () => {
     const refused = async (
       status: number,
       said: string,
       language: string | null,
     ): Promise<RecogniserError["refused"]> => {
       server.answers(refusal(status, said));
-      const error = await hear({ language }).catch((thrown: unknown) => thrown);
+      const error = await recognise({ language }).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof RecogniserError && !error.message.includes(UPSTREAM_SECRET));
       return error.refused;
     };
@@ -125,23 +120,23 @@ describe("a recogniser behind an endpoint", () => {
     assert.equal(await refused(401, "", "xx"), null);
   });
 
-  test("asks another route for a translation, without what that does not take", async () => {
+  test("requests translations from their own route, with its fields only", async () => {
     server.answers(
       json({ text: "Hello.", language: "english", segments: [{ text: "Hello.", start: 0, end: 1 }] }),
     );
     const options = { task: "translate", language: "de", prompt: "A greeting.", wantsWords: true } as const;
-    const { text, language, segments } = await hear(options);
+    const { text, language, segments } = await recognise(options);
     assert.deepEqual([text, language, segments[0]?.words], ["Hello.", null, null]);
-    const [{ request, form } = assert.fail("asked")] = server.asked;
+    const [{ request, form } = assert.fail("no request")] = server.asked;
     assert.equal(request.url, "/v1/audio/translations");
     assert.match(form, /name="prompt"\r\n\r\nA greeting\.\r\n/);
     assert.match(form, /name="response_format"\r\n\r\nverbose_json\r\n/);
     assert.doesNotMatch(form, /name="(?:language|timestamp_granularities)/);
   });
 
-  test("refuses a translation where the endpoint has no such route or says that its model has none, at once", async () => {
+  test("rejects a translation at once where the endpoint has no route or model for it", async () => {
     const failure = async (task: "transcribe" | "translate"): Promise<RecogniserError> => {
-      const error = await hear({ task }).catch((thrown: unknown) => thrown);
+      const error = await recognise({ task }).catch((thrown: unknown) => thrown);
       assert.ok(error instanceof RecogniserError && !error.message.includes(UPSTREAM_SECRET));
       assert.equal(server.asked.length, 1);
       return error;
@@ -163,7 +158,7 @@ describe("a recogniser behind an endpoint", () => {
     assert.equal((await failure("transcribe")).refused, null);
   });
 
-  test("keeps what the one route does not take apart from the other", async () => {
+  test("remembers refused fields for each route", async () => {
     const recogniser = opened();
     server.answers(
       refusal(400, "response_format 'verbose_json' is not compatible"),
@@ -175,10 +170,10 @@ describe("a recogniser behind an endpoint", () => {
     assert.deepEqual(formats, ["verbose_json", "json", "verbose_json"]);
   });
 
-  test("sends 16-bit WAV of 16 kHz, and the key in its one place", async () => {
+  test("sends 16-bit WAV at 16 kHz, and the key in its header only", async () => {
     server.answers(json({ text: " Hello. " }));
-    const transcript = await hear();
-    const [{ request, form } = assert.fail("asked")] = server.asked;
+    const transcript = await recognise();
+    const [{ request, form } = assert.fail("no request")] = server.asked;
     assert.equal(request.headers.authorization, `Bearer ${KEY}`);
     assert.equal(form.includes(KEY), false);
     assert.match(form, /name="file"; filename="speech.wav"\r\nContent-Type: audio\/wav\r\n\r\nRIFF/);
@@ -195,7 +190,7 @@ describe("a recogniser behind an endpoint", () => {
     assert.equal(transcript.language, null);
   });
 
-  test("sends a tenth of a second at least, as some endpoints take no less", async () => {
+  test("sends at least 0.1 s, since some endpoints refuse less", async () => {
     server.answers(json({ text: "" }));
     for (const count of [0, 1]) {
       const clip = { ...CLIP, samples: CLIP.samples.slice(0, count), durationS: count / 24_000 };
@@ -205,7 +200,7 @@ describe("a recogniser behind an endpoint", () => {
     }
   });
 
-  test("asks for less where the endpoint refuses something by name, and remembers", async () => {
+  test("drops fields that the endpoint refuses by name, and remembers", async () => {
     server.answers(
       refusal(400, "timestamp_granularities is not supported"),
       refusal(400, "response_format 'verbose_json' is not compatible"),
@@ -228,7 +223,7 @@ describe("a recogniser behind an endpoint", () => {
     ]);
   });
 
-  test("keeps what it is told within the clip, and drops what is no speech", async () => {
+  test("clamps times to the clip, and drops segments without speech", async () => {
     server.answers(
       json({
         text: "ignored where there are segments",
@@ -248,7 +243,7 @@ describe("a recogniser behind an endpoint", () => {
         ],
       }),
     );
-    const { text, segments, language, speechProbability } = await hear({ wantsWords: true });
+    const { text, segments, language, speechProbability } = await recognise({ wantsWords: true });
     assert.equal(text, "One two. Three.");
     assert.equal(language, "en");
     assert.equal(speechProbability, 0.9);
@@ -266,11 +261,11 @@ describe("a recogniser behind an endpoint", () => {
     );
     assert.equal(segments[1]?.words?.[0]?.endS, 1);
     server.answers(json({ text: "", segments: [], language: "klingon" }));
-    const silent = await hear();
+    const silent = await recognise();
     assert.deepEqual([silent.text, silent.segments, silent.language], ["", [], null]);
   });
 
-  test("says what is wrong with the endpoint, and quotes nothing of it", async () => {
+  test("reports the endpoint's fault without quoting it", async () => {
     const noTranscript = /answered with something that is no transcript\. Check recogniser\.baseUrl/;
     for (const body of ["<html>", "[]", "{}", { text: 5 }, { text: "x".repeat(5_000) }, "null"]) {
       server.answers(json(body));
@@ -291,11 +286,11 @@ describe("a recogniser behind an endpoint", () => {
     }
   });
 
-  test("tries again where nothing is wrong with the request, as late as it is asked to", async () => {
+  test("retries temporary failures, as late as the endpoint asks", async () => {
     server.answers(refusal(500), refusal(429, "", { "retry-after-ms": "2" }), json({ text: "Hello." }));
-    assert.equal((await hear()).text, "Hello.");
+    assert.equal((await recognise()).text, "Hello.");
     server.answers(({ request }) => request.socket.destroy(), json({ text: "Hello." }));
-    assert.equal((await hear()).text, "Hello.");
+    assert.equal((await recognise()).text, "Hello.");
     server.answers(refusal(503));
     await fails(/endpoint failed \(503\)\. Retry in a moment\.$/, 2_000);
     assert.equal(server.asked.length, 3);
@@ -304,7 +299,7 @@ describe("a recogniser behind an endpoint", () => {
     assert.equal(server.asked.length, 1);
   });
 
-  test("says that it cannot be reached, without trying for long", async () => {
+  test("reports an unreachable or invalid address", async () => {
     const gone = await TranscriptionServer.open();
     await gone.close();
     const dead = opened({ baseUrl: gone.baseUrl });
@@ -312,17 +307,14 @@ describe("a recogniser behind an endpoint", () => {
       name: "RecogniserError",
       message: /cannot be reached/,
     });
-    for (const baseUrl of ["localhost", "ftp://a/v1", "http://a:secret@b/v1"]) {
+    for (const baseUrl of ["localhost", "ftp://a/v1", "http://a:secret@b/v1"])
       assert.throws(
         () => opened({ baseUrl }),
-        (error: Error) => {
-          return error instanceof RecogniserError && !error.message.includes("secret");
-        },
+        (error: Error) => error instanceof RecogniserError && !error.message.includes("secret"),
       );
-    }
   });
 
-  test("waits no longer than it may, over the whole answer", async () => {
+  test("limits the time of the whole answer", async () => {
     server.answers(({ response }) => {
       response.writeHead(200, { "content-type": "application/json" }).write('{"text":');
     });
@@ -333,14 +325,14 @@ describe("a recogniser behind an endpoint", () => {
     });
   });
 
-  test("stops when no listener is left, and when it is closed", async () => {
+  test("ends the request on an abort and on close", async () => {
     server.answers(() => {});
     const leaving = new AbortController();
     const reason = new Error("it left");
-    const hearing = hear({}, leaving.signal);
+    const aborted = recognise({}, leaving.signal);
     await until("the request", () => server.asked.length === 1);
     leaving.abort(reason);
-    await assert.rejects(hearing, reason);
+    await assert.rejects(aborted, reason);
     await until("the end", () => server.asked[0]!.response.destroyed);
     const recogniser = opened();
     const closing = recogniser.recognise(clipSource(CLIP), PLAIN, NEVER);
@@ -350,6 +342,46 @@ describe("a recogniser behind an endpoint", () => {
     await assert.rejects(recogniser.recognise(clipSource(CLIP), PLAIN, NEVER), {
       message: /The recogniser is closed/,
     });
-    await assert.rejects(hear({}, AbortSignal.abort(reason)), reason);
+    await assert.rejects(recognise({}, AbortSignal.abort(reason)), reason);
   });
 });
+
+const antiphon = await startTestServer({ recogniser: new ToneRecogniser() });
+const wrongServers: TranscriptionServer[] = [];
+after(async () => {
+  await Promise.all([antiphon.stop(), ...wrongServers.map((server) => server.close())]);
+});
+
+function behind(baseUrl: string, apiKey: string, totalTimeoutMs: number): Recogniser {
+  return openEndpointRecogniser({ baseUrl, model: "whisper-1", apiKey, totalTimeoutMs, retryDelaysMs: [1] });
+}
+
+/** Opens a recogniser whose endpoint always sends this answer. */
+async function wrong(answer: Answer, totalTimeoutMs = 20_000): Promise<Recogniser> {
+  const server = await TranscriptionServer.open();
+  wrongServers.push(server);
+  server.answers(answer);
+  return behind(server.baseUrl, "key", totalTimeoutMs);
+}
+
+recogniserConformance(
+  "an endpoint recogniser of another Antiphon",
+  async () => behind(`${antiphon.url}/v1`, antiphon.key, 60_000),
+  {
+    // OpenAI's API has no drafts, answers in one piece, and reports the probability of speech for segments only.
+    lacks: ["takesDrafts", "weighsSilence"],
+    speech: async () => toneSpeech(),
+    broken: {
+      "a refused key": async () => behind(`${antiphon.url}/v1`, "ant_wrong", 20_000),
+      "status 500": () => wrong(refusal(500)),
+      "status 400": () => wrong(refusal(400, "no such thing")),
+      "a page instead of a transcript": () => wrong(json("<html>")),
+      "a reset connection": () => wrong(({ request }) => request.socket.destroy()),
+      "a truncated answer": () =>
+        wrong(({ response }) => {
+          response.writeHead(200, { "content-length": 100 }).write('{"text":', () => response.destroy());
+        }),
+      "no answer": () => wrong(() => {}, 100),
+    },
+  },
+);

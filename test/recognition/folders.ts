@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 
-/** A new folder, removed when the tests of the file are over. */
+/** Makes a folder, removed after the file's tests. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-recogniser-"));
   after(() => rmSync(folder, { recursive: true, force: true }));

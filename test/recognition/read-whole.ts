@@ -2,10 +2,10 @@ import { joinSamples } from "../../src/audio/pcm.ts";
 import type { AudioSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 
-/** A sound that was read. */
+/** Audio that was read. */
 export type HeardSound = Pick<Clip, "samples" | "sampleRateHz" | "durationS">;
 
-/** All that is left of a sound. */
+/** Reads the rest of a source. */
 export async function readWhole(sound: AudioSource, signal: AbortSignal): Promise<HeardSound> {
   const { sampleRateHz } = sound;
   const pieces: Float32Array[] = [];

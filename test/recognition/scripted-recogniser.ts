@@ -8,15 +8,14 @@ import type {
 } from "../../src/core/recogniser.ts";
 import { type HeardSound, readWhole } from "./read-whole.ts";
 
-/** Hears what it is told to, whatever is said, a segment at a time; waits first for {@link ScriptedRecogniser.release} where told to. */
+/** Returns scripted segments for any audio, one at a time; on {@link ScriptedRecogniser.hold}, after `release`. */
 export class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted-recogniser";
   readonly memoryBytesPerS = 0;
   canTranslate = true;
-  /** What it was given so far. */
   readonly clips: HeardSound[] = [];
   readonly asked: RecogniseOptions[] = [];
-  /** Why each recognition that was stopped was. */
+  /** Abort reasons. */
   readonly stopped: unknown[] = [];
   isClosed = false;
   #segments: readonly TranscriptSegment[];
@@ -28,7 +27,7 @@ export class ScriptedRecogniser implements Recogniser {
     this.#segments = segments;
   }
 
-  /** Recognitions under way or to come wait from now on. */
+  /** Makes all calls wait for {@link release}. */
   hold(): void {
     this.#wait = new Promise((resolve) => {
       this.#release = resolve;
@@ -44,7 +43,7 @@ export class ScriptedRecogniser implements Recogniser {
     this.#segments = segments;
   }
 
-  /** What comes next fails with this; `null` ends that. */
+  /** Makes further calls fail; `null` ends that. */
   fail(error: Error | null): void {
     this.#failure = error;
   }
@@ -92,13 +91,13 @@ function transcriptOf(
   };
 }
 
-/** Two sentences, each word of them a fifth of a second long. */
+/** Two sentences, 0.2 s a word. */
 export const SEGMENTS: readonly TranscriptSegment[] = [
   segmentOf("One way & another.", 0),
   segmentOf("Two --> <three>.", 1.5),
 ];
 
-/** A segment whose words follow each other without pauses. */
+/** A segment of words without pauses. */
 export function segmentOf(text: string, startS: number): TranscriptSegment {
   const words = text.split(" ").map((word, index) => ({
     text: word,

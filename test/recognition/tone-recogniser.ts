@@ -13,11 +13,11 @@ import { clipOf } from "./clips.ts";
 import { readWhole } from "./read-whole.ts";
 
 const FRAME_S = 0.02;
-/** Root mean square. */
+/** RMS. */
 const LOUD = 0.05;
-/** Words this far apart are of two segments. */
+/** Words this far apart belong to two segments. */
 const PAUSE_S = 0.3;
-/** A tone up to so many Hz is this word; what is below or above all of them is no speech. */
+/** The word for a tone up to a frequency; outside of them is no speech. */
 const WORDS: readonly (readonly [uptoHz: number, word: string | null])[] = [
   [60, null],
   [250, "low"],
@@ -26,10 +26,7 @@ const WORDS: readonly (readonly [uptoHz: number, word: string | null])[] = [
   [Number.POSITIVE_INFINITY, null],
 ];
 
-/**
- * Hears tones as words, by what is in the clip: to test by what takes a network, and a second, elsewhere. Its translations
- * are in capitals, and those of one that cannot translate are refused.
- */
+/** Transcribes tones as words, without a network. Translations are upper-case. */
 export class ToneRecogniser implements Recogniser {
   readonly name = "tones";
   readonly memoryBytesPerS = 0;
@@ -88,7 +85,7 @@ export class ToneRecogniser implements Recogniser {
   }
 }
 
-/** Two sentences of tones, and what they say. */
+/** Two sentences of tones, and their words. */
 export function toneSpeech(): { readonly clip: Clip; readonly words: readonly string[] } {
   const tones = [150, 400, 1_000, 0, 0, 400, 150, 1_000];
   const clip = clipOf(tones.length / 2, (timeS) => {

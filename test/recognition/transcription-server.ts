@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as it came, the form as its raw text. */
+/** A request and its form as raw text. */
 export interface Asked {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -12,10 +12,10 @@ export interface Asked {
 
 export type Answer = (asked: Asked) => void;
 
-/** Stands in what the server sends with its refusals, and may appear in no error. */
+/** Text in refusals that may appear in no error message. */
 export const UPSTREAM_SECRET = "upstream-secret-text";
 
-/** An endpoint for transcriptions that answers as it is told to, the last answer again and again. */
+/** A transcription endpoint with scripted answers, the last of them repeated. */
 export class TranscriptionServer {
   readonly asked: Asked[] = [];
   readonly baseUrl: string;
@@ -60,14 +60,14 @@ export class TranscriptionServer {
   }
 }
 
-/** Answers with JSON, or with text that is sent as it is. */
+/** Answers with JSON, or with this text. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return ({ response }) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
 }
 
-/** A refusal whose words nobody should get to see. */
+/** Refuses with a text that must not reach the client. */
 export function refusal(status: number, said = "", headers: Record<string, string> = {}): Answer {
   return json({ error: { message: `${UPSTREAM_SECRET} ${said}` } }, status, headers);
 }

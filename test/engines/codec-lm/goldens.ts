@@ -7,21 +7,19 @@ import { readCheckpoint } from "../../../src/engines/codec-lm/read-checkpoint.ts
 import { readSafetensors } from "../../../src/onnx/safetensors.ts";
 import { inMemory } from "../../onnx/in-memory.ts";
 
-/** What the reference gave: `test/golden/csm/README.md`. */
+/** Outputs of the reference: `test/golden/csm/README.md`. */
 export const CSM = fileURLToPath(new URL("../../../../test/golden/csm", import.meta.url));
 
-/** What the reference gave: `test/golden/qwen3-tts/README.md`. */
+/** Outputs of the reference: `test/golden/qwen3-tts/README.md`. */
 export const QWEN3_TTS = fileURLToPath(new URL("../../../../test/golden/qwen3-tts", import.meta.url));
 
-/** Opens the checkpoint in a folder. */
 export async function openCheckpoint(folder: string, setup: ModelSetup): Promise<CodecLanguageModel> {
   return await (await readCheckpoint(folder)).open(setup);
 }
 
-/** The arrays of a case, by name. */
 export interface Arrays {
   floats(name: string): Float32Array;
-  /** [n, width] of whole numbers, as rows. */
+  /** [n, width] integers as rows. */
   rows(name: string): number[][];
   has(name: string): boolean;
 }
@@ -56,7 +54,7 @@ export async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(path, "utf8")) as T;
 }
 
-/** Asserts that two lists of numbers are as long, and nowhere further apart than that. */
+/** Asserts equal lengths and a maximum difference. */
 export function assertNear(
   actual: Float32Array,
   wanted: Float32Array,
@@ -72,7 +70,7 @@ export function assertNear(
   assert.ok(furthest <= tolerance, `${what} is ${furthest} off; ${tolerance} is allowed`);
 }
 
-/** A model in float32, as small as it can be run. */
+/** The smallest setup in float32. */
 export const FP32 = {
   threads: 1,
   precision: "fp32",

@@ -6,7 +6,7 @@ import { writeSafetensors } from "../../../src/onnx/write-safetensors.ts";
 
 const [ROWS, COLUMNS] = [3_000, 4_096];
 
-/** Of weights whose quantised form is written in more than a few pieces, 28 MB. */
+/** Weights whose quantised form, 28 MB, is written in several pieces. */
 export const LARGE: Quantisation = {
   matrices: [
     { name: "first.weight", bits: 8 },
@@ -16,7 +16,6 @@ export const LARGE: Quantisation = {
   kept: [],
 };
 
-/** Writes them into a folder of their own. */
 export async function largeWeights(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
   const row = Uint16Array.from({ length: COLUMNS }, (_, at) => 0x3f80 + (at % 128));

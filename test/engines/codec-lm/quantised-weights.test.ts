@@ -48,7 +48,7 @@ const numbersOf = (name: string, shape: readonly number[]): Float32Array =>
     Math.sin(at * name.length),
   );
 
-/** Small weights in a folder of their own. */
+/** Small weights in a new folder. */
 async function smallWeights(changed: Readonly<Record<string, Float32Array>> = {}): Promise<string> {
   const folder = await mkdtemp(join(top, "weights-"));
   const makings = Object.entries(SHAPES).map(
@@ -61,7 +61,7 @@ async function smallWeights(changed: Readonly<Record<string, Float32Array>> = {}
   return folder;
 }
 
-/** Opens weights quantised, gives what `look` does with them, and closes them. */
+/** Opens quantised weights for a callback. */
 async function opened<T>(
   folder: string,
   look: (quantised: Awaited<ReturnType<typeof openQuantised>>) => T | Promise<T>,
@@ -82,7 +82,7 @@ async function opened<T>(
 
 const made = async (): Promise<string[]> => (await readdir(cacheFolder)).sort();
 
-/** The lines of a process that quantises the large weights. */
+/** A process that quantises the large weights, and its lines. */
 function quantising(midway: string, shell: readonly string[] = []) {
   const [command, ...args] = [...shell, process.execPath, PROCESS, large, cacheFolder, midway];
   const child = launch(command!, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -94,7 +94,7 @@ function quantising(midway: string, shell: readonly string[] = []) {
   };
 }
 
-test("matrices, parts of stacks and what is kept are what they were, in blocks", async () => {
+test("openQuantised quantises matrices and stacks, and keeps the rest", async () => {
   await opened(await smallWeights(), async (quantised) => {
     const bytesOf = async (name: string): Promise<Uint8Array> => {
       const { from, bytes, file } = quantised.variables.get(name)!;
@@ -118,7 +118,7 @@ test("matrices, parts of stacks and what is kept are what they were, in blocks",
   });
 });
 
-test("they are made once, and anew where the file is damaged or cut short", async () => {
+test("openQuantised quantises once, and again for a damaged file", async () => {
   const folder = await smallWeights();
   const path = await opened(folder, (quantised) =>
     join(quantised.folder, [...quantised.variables.values()][0]!.file),
@@ -139,24 +139,23 @@ test("they are made once, and anew where the file is damaged or cut short", asyn
   assert.equal((await made()).length, 1);
 });
 
-describe("a tensor with a number that is infinite or none", () => {
+describe("openQuantised", () => {
   for (const name of ["a.weight", "heads.weight", "norm.weight"] as const) {
-    test(`is named, and nothing is kept: ${name}`, async () => {
+    test(`rejects a non-finite number in ${name}, and keeps nothing`, async () => {
       const numbers = numbersOf(name, SHAPES[name]);
       numbers[numbers.length - 1] = Number.NaN;
       const folder = await smallWeights({ [name]: numbers });
+      const message = `Error: ${name.replace(".", "\\.")} has numbers that are infinite or none: .*fetch it again`;
       await assert.rejects(
         opened(folder, () => {}),
-        new RegExp(
-          `Error: ${name.replace(".", "\\.")} has numbers that are infinite or none: .*fetch it again`,
-        ),
+        new RegExp(message),
       );
       assert.deepEqual(await made(), []);
     });
   }
 });
 
-test("caches of weights that changed or are gone, and of another version, make room for a new one; no others do", async () => {
+test("openQuantised removes caches of changed or missing weights and of another version, and no others", async () => {
   const [mine, changing, going, staying] = await Promise.all([0, 1, 2, 3].map(() => smallWeights()));
   for (const folder of [mine!, changing!, going!, staying!]) await opened(folder, () => {});
   await opened(mine!, () => {}, { ...SMALL, stacks: [] });
@@ -175,7 +174,7 @@ test("caches of weights that changed or are gone, and of another version, make r
   await utimes(join(changing!, "model.safetensors"), 1, 1);
   await rm(going!, { recursive: true });
 
-  // Nothing has to be made, so nothing is looked for.
+  // Nothing is quantised, so nothing is removed.
   await opened(mine!, () => {});
   assert.equal((await made()).length, 9);
   await opened(mine!, () => {}, { ...SMALL, kept: [] });
@@ -189,8 +188,8 @@ test("caches of weights that changed or are gone, and of another version, make r
   assert.equal((await made()).length, 8);
 });
 
-describe("a process that quantises", () => {
-  test("and is killed midway leaves a draft, which the next removes; while it lives nobody does", async () => {
+describe("A quantising process", () => {
+  test("leaves a draft when it is killed, which the next one removes", async () => {
     const dying = quantising("hang");
     assert.equal(await dying.line(), "midway");
     const folder = await smallWeights();
@@ -203,7 +202,7 @@ describe("a process that quantises", () => {
     assert.equal((await made()).length, 1);
   });
 
-  test("does not mind another that does the same", async () => {
+  test("may run twice at once", async () => {
     const both = [quantising("wait"), quantising("wait")];
     for (const each of both) assert.equal(await each.line(), "midway");
     for (const { child } of both) child.stdin!.end("go on");
@@ -213,7 +212,7 @@ describe("a process that quantises", () => {
   });
 });
 
-test("a draft of another machine, or of this process, is removed when nothing writes to it any more", async () => {
+test("openQuantised removes drafts of other machines and of this process once they are stale", async () => {
   const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
   const uuid = "01234567-89ab-cdef-0123-456789abcdef";
   const name = (mark: string): string => `${"0".repeat(32)}.safetensors.${mark}.${uuid}.part`;
@@ -228,17 +227,14 @@ test("a draft of another machine, or of this process, is removed when nothing wr
   for (const draft of Object.values(drafts)) await writeFile(join(cacheFolder, draft), "");
   const ago = (s: number): Date => new Date(Date.now() - s * 1_000);
   await utimes(join(cacheFolder, drafts.elsewhereOld), ago(3_600), ago(3_600));
-  await utimes(
-    join(cacheFolder, drafts.ownNumberBefore),
-    ago(process.uptime() + 60),
-    ago(process.uptime() + 60),
-  );
+  const stale = ago(process.uptime() + 60);
+  await utimes(join(cacheFolder, drafts.ownNumberBefore), stale, stale);
   await opened(await smallWeights(), () => {});
   const left = (await made()).filter((each) => each.endsWith(".part"));
   assert.deepEqual(left, [drafts.elsewhere, drafts.own, drafts.other].sort());
 });
 
-test("an end that is asked for midway leaves nothing", async () => {
+test("openQuantised leaves nothing after an abort", async () => {
   const weights = await openWeights(large, "model.safetensors");
   const controller = new AbortController();
   const asked: typeof weights = {
@@ -253,25 +249,25 @@ test("an end that is asked for midway leaves nothing", async () => {
   assert.deepEqual(await made(), []);
 });
 
-const SAYS_WHAT_TO_DO = /make room, choose another folder with --data-dir, or take the precision fp32/;
+const REMEDIES = /make room, choose another folder with --data-dir, or take the precision fp32/;
 
-describe("a disk without room", () => {
-  test("for a file of that size is told with what it takes, and nothing is left", async () => {
+describe("A disk without room", () => {
+  test("is reported with the size of the weights, and keeps nothing", async () => {
     const full = quantising("go on", ["/bin/sh", "-c", 'ulimit -f 20000; exec "$0" "$@"']);
     assert.equal(await full.line(), "midway");
     const said = await full.line();
     assert.match(
       said,
-      /^refused CacheError: The disk that holds .*cache \d+ is full: the quantised weights take 27\.6 MB/,
+      /^refused CacheError: The disk .*cache \d+ is full: the quantised weights take 27\.6 MB/,
     );
-    assert.match(said, SAYS_WHAT_TO_DO);
+    assert.match(said, REMEDIES);
     await within("its end", full.ended);
     assert.deepEqual(await made(), []);
   });
 
   const canMount = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
   const skip = canMount ? false : "only root may make a small disk";
-  /** A shell that sees a disk of that size in the cache's folder, and says at last what is in it. */
+  /** A shell with such a disk at the cache's folder, which lists it in the end. */
   const onDisk = (mount: string): string[] => [
     "unshare",
     "--mount",
@@ -281,7 +277,7 @@ describe("a disk without room", () => {
   ];
   const ofSize = (size: string): string[] => onDisk(`mount -t tmpfs -o size=${size} tmpfs "$3"`);
 
-  test("is told before anything is written", { skip }, async () => {
+  test("is reported before anything is written", { skip }, async () => {
     await mkdir(cacheFolder);
     const full = quantising("go on", ofSize("20m"));
     const said = await full.line();
@@ -289,11 +285,11 @@ describe("a disk without room", () => {
       said,
       /^refused CacheError: The quantised weights take 27\.6 MB, and the disk that holds .* has 21\.0 MB free: /,
     );
-    assert.match(said, SAYS_WHAT_TO_DO);
+    assert.match(said, REMEDIES);
     await within("its end", full.ended);
   });
 
-  test("midway, because others write too, is told, and nothing is left", { skip }, async () => {
+  test("is reported midway, and keeps nothing", { skip }, async () => {
     await mkdir(cacheFolder);
     const full = quantising("fill", ofSize("40m"));
     assert.equal(await full.line(), "midway");
@@ -302,7 +298,7 @@ describe("a disk without room", () => {
     await within("its end", full.ended);
   });
 
-  test("that cannot be written to will do where the weights are on it, and is told where not", {
+  test("may be read-only if the weights are on it", {
     skip: process.getuid?.() === 0 && skip,
   }, async () => {
     await mkdir(cacheFolder);
@@ -329,7 +325,7 @@ describe("a disk without room", () => {
   });
 });
 
-test("a folder that cannot be made is named", async () => {
+test("openQuantised names a folder that cannot be made", async () => {
   await writeFile(cacheFolder, "");
   const folder = cacheFolder;
   cacheFolder = join(folder, "below");

@@ -6,9 +6,8 @@ import { openWeights } from "../../../src/onnx/weights-folder.ts";
 import { LARGE } from "./large-weights.ts";
 
 /**
- * Opens the weights in a folder quantised, and says so in a line, or what was said against it. Midway it says that it is,
- * and goes on, or never does (`hang`), or once it is sent something (`wait`), or fills the disk
- * of the cache first (`fill`).
+ * Opens quantised weights, and prints a line with the result. Midway it prints `midway` and continues, hangs (`hang`),
+ * waits for input (`wait`) or fills the disk (`fill`).
  */
 const [, , folder = "", cacheFolder = "", midway = "go on"] = process.argv;
 const weights = await openWeights(folder, "model.safetensors");

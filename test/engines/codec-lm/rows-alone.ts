@@ -4,8 +4,8 @@ import { openSession } from "../../../src/onnx/session.ts";
 import { float32, floatsOf } from "../../../src/onnx/tensor.ts";
 
 /**
- * Whether a row times a matrix of 4 bits is the same, to the bit, alone and beside others: onnxruntime's kernels for AVX2
- * round differently where they take two rows at once; those for AVX-512 do not.
+ * Tells whether a 4-bit product of a row is the same alone and in a batch. onnxruntime's AVX2 kernels round rows in
+ * pairs; its AVX-512 kernels do not.
  */
 export async function isRowAsAlone(): Promise<boolean> {
   const [ins, outs, rows] = [8 * BLOCK, 24, 5];

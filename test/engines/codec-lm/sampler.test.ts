@@ -14,8 +14,8 @@ import {
 } from "../../../src/engines/codec-lm/sampler.ts";
 import { readCase } from "./goldens.ts";
 
-describe("choosing", () => {
-  test("gives the probabilities that the reference gives, ties at the k-th place among them", async () => {
+describe("sampleCode and probabilities", () => {
+  test("equal the reference's, with ties at top_k", async () => {
     const table = await readCase<{
       logits: number[][];
       rows: { logits: number; temperature: number; top_k: number | null; probs: number[] }[];
@@ -33,14 +33,14 @@ describe("choosing", () => {
   const shares = (topP: number) =>
     [...probabilities(logits, { temperature: 1, topK: null, topP })].map((share) => +share.toFixed(3));
 
-  test("by share leaves out the unlikeliest that together are not needed for it, and never the likeliest", () => {
+  test("drop the unlikeliest codes beyond top_p, but never the likeliest", () => {
     assert.deepEqual(shares(0.85), [0, 0.222, 0.333, 0.444]);
     assert.deepEqual(shares(0.65), [0, 0, 0.429, 0.571]);
     assert.deepEqual(shares(0.01), [0, 0, 0, 1]);
     assert.deepEqual(shares(1), [0.1, 0.2, 0.3, 0.4]);
   });
 
-  test("takes the likeliest as the temperature nears 0, where scores would be beyond all numbers", () => {
+  test("choose the likeliest code as the temperature nears 0", () => {
     for (const temperature of [0, 5e-324, 1e-300, 1e-38, 1e-31, 1e-29, 1e-9]) {
       for (const topK of [null, 2]) {
         for (const number of [0, 0.5, 0.999]) {
@@ -54,7 +54,7 @@ describe("choosing", () => {
     }
   });
 
-  test("takes none where the scores are no numbers", () => {
+  test("reject non-finite scores", () => {
     const damaged = Float32Array.of(1, Number.NaN, 2);
     const infinite = Float32Array.of(1, Number.POSITIVE_INFINITY, 2);
     for (const scores of [damaged, infinite]) {
@@ -62,7 +62,7 @@ describe("choosing", () => {
     }
   });
 
-  test("takes the first code at which the sum of the shares exceeds the draw, and draws once", () => {
+  test("choose the code at which the cumulative share exceeds the draw", () => {
     const draws = replayRng([0, 0.0999, 0.1001, 0.59, 0.9999999]);
     const choices = Array.from({ length: 5 }, () =>
       sampleCode(logits, { temperature: 1, topK: null }, draws),
@@ -71,16 +71,14 @@ describe("choosing", () => {
     assert.throws(draws, /Only 5 draws were given/);
   });
 
-  test("takes the likeliest at temperature 0, the first of several, without drawing", () => {
-    assert.equal(
-      sampleCode(Float32Array.of(1, 3, 3), { temperature: 0, topK: 5 }, () => assert.fail("drew")),
-      1,
-    );
+  test("choose the first likeliest code at temperature 0, without a draw", () => {
+    const code = sampleCode(Float32Array.of(1, 3, 3), { temperature: 0, topK: 5 }, () => assert.fail("drew"));
+    assert.equal(code, 1);
     assert.equal(argmax(Float32Array.of(Number.NEGATIVE_INFINITY, -5)), 1);
   });
 });
 
-test("draws repeat with their seed, differ between seeds, and fill the range evenly", () => {
+test("seededRng repeats with its seed, and is uniform", () => {
   const draws = (seed: bigint, count: number) => {
     const next = seededRng(seed);
     return Array.from({ length: count }, next);
@@ -93,8 +91,8 @@ test("draws repeat with their seed, differ between seeds, and fill the range eve
   for (const { length } of tenths) assert.ok(length > 320 && length < 480, `${length} in a tenth`);
 });
 
-describe("rotation", () => {
-  test("has the reference's frequencies, stretched as Llama 3's are, for the real sizes too", async () => {
+describe("Rotary embeddings", () => {
+  test("have the reference's frequencies, with Llama 3's scaling", async () => {
     const cases = await readCase<
       {
         name: string;
@@ -121,7 +119,7 @@ describe("rotation", () => {
     }
   });
 
-  test("has a cosine and a sine for each position and frequency", () => {
+  test("have a cosine and a sine for each position and frequency", () => {
     const { cosines, sines } = rotaryTables(3, 4, { theta: 100, scaling: null });
     assert.deepEqual([...cosines], [0, 0, 1, 0.1, 2, 0.2].map(Math.cos).map(Math.fround));
     assert.deepEqual(

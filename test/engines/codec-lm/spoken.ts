@@ -5,7 +5,6 @@ import type {
   Utterance,
 } from "../../../src/engines/codec-lm/codec-language-model.ts";
 
-/** A whole utterance. */
 export interface Spoken {
   readonly codes: readonly (readonly number[])[];
   readonly samples: Float32Array;

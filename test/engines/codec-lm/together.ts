@@ -6,7 +6,7 @@ import type {
 } from "../../../src/engines/codec-lm/mimi/frame-decoder.ts";
 import { assertNear } from "./goldens.ts";
 
-/** What each of eight streams speaks: other frames, the last of which have fewer codes. */
+/** Frames of eight streams, the last of which have fewer codes. */
 function framesOf(codes: readonly CodeFrame[], stream: number): CodeFrame[] {
   return Array.from({ length: 5 * stream + ROUNDS }, (_, at) => {
     const frame = codes[(at * 3 + stream) % codes.length]!;
@@ -14,7 +14,7 @@ function framesOf(codes: readonly CodeFrame[], stream: number): CodeFrame[] {
   });
 }
 
-/** Asserts that frames sound the same piece by piece, in steps of so many, as in one go. */
+/** Asserts that frames decode alike in chunks of these sizes and in one go. */
 export async function assertSameInPieces(
   decoder: FrameDecoder,
   codes: readonly CodeFrame[],

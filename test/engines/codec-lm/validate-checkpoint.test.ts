@@ -103,17 +103,13 @@ const SPOKEN: Utterance = {
 const NAN = [0, 0, 0xc0, 0x7f];
 const INFINITY = [0, 0, 0x80, 0xff];
 
-describe("a checkpoint that is looked over", () => {
+describe("validateCheckpoint", () => {
   for (const checkpoint of [TINY, SHARDED, BASE]) {
-    test(`has nothing wrong with it, as ${checkpoint.split("/").at(-1)}, and its memory is told`, async () => {
+    test(`accepts ${checkpoint.split("/").at(-1)}, and reports its memory`, async () => {
       const { facts, problems } = await validateCheckpoint(await copyOf(checkpoint));
       assert.deepEqual(problems, []);
-      assert.ok(
-        facts.some((fact) =>
-          /int4: about 0\.\d GB; int8: about 0\.\d GB; fp32: about 0\.\d GB; for each more/.test(fact),
-        ),
-        facts.join("\n"),
-      );
+      const memory = /int4: about 0\.\d GB; int8: about 0\.\d GB; fp32: about 0\.\d GB; for each more/;
+      assert.match(facts.join("\n"), memory);
     });
   }
 
@@ -122,7 +118,7 @@ describe("a checkpoint that is looked over", () => {
     ["infinity in a matrix", "lm_head.weight", 1_000, INFINITY],
     ["NaN in the codec", "codec_model.upsample.conv.weight", 0, NAN],
   ] as const) {
-    test(`is told of ${what}, by name and place`, async () => {
+    test(`reports ${what}, by name and place`, async () => {
       const folder = await copyOf(TINY);
       await spoil(join(folder, "model.safetensors"), name, number, bytes);
       assert.deepEqual(await problemsOf(folder), [
@@ -131,7 +127,7 @@ describe("a checkpoint that is looked over", () => {
     });
   }
 
-  test("is told of NaN in a shard of half the width, and in the codec's own file", async () => {
+  test("reports NaN in a bfloat16 shard and in the codec's file", async () => {
     const sharded = await copyOf(SHARDED);
     const { weight_map: map } = JSON.parse(
       await readFile(join(sharded, "transformers.safetensors.index.json"), "utf8"),
@@ -149,13 +145,13 @@ describe("a checkpoint that is looked over", () => {
       const cut = await copyOf(BASE);
       await writeFile(join(cut, file), (await readFile(join(cut, file))).subarray(0, -1));
       const [problem, ...others] = await problemsOf(cut);
-      assert.ok(problem?.startsWith(`${file}: `) && problem.includes("cut short"), problem);
+      assert.ok(problem?.startsWith(`${file}: `) && problem.includes("truncated"), problem);
       assert.deepEqual(others, []);
       await assert.rejects(openCheckpoint(cut, FP32), { name: "WeightsError", message: problem });
     }
   });
 
-  test("has samples of its large tensors looked at, and every number where that is asked for", async () => {
+  test("samples large tensors, and reads every number on request", async () => {
     const folder = await copyOf(TINY);
     const rows = 20_000;
     await edit(join(folder, "config.json"), (config) => {
@@ -176,7 +172,7 @@ describe("a checkpoint that is looked over", () => {
     await rm(path);
     await writeSafetensors(path, makings);
     assert.deepEqual(await problemsOf(folder), []);
-    // Between two stretches of the sample, and then in the last one.
+    // Between two spans of the sample, then in the last one.
     await spoil(path, name, 20_000, NAN);
     assert.deepEqual(await problemsOf(folder), []);
     assert.deepEqual(await problemsOf(folder, "all"), [
@@ -188,7 +184,7 @@ describe("a checkpoint that is looked over", () => {
     ]);
   });
 
-  test("is told of a tokenizer that is missing beside a configuration that is wrong", async () => {
+  test("reports a missing tokenizer as well as a wrong configuration", async () => {
     for (const [checkpoint, file] of [
       [TINY, "tokenizer.json"],
       [BASE, "vocab.json"],
@@ -204,7 +200,7 @@ describe("a checkpoint that is looked over", () => {
     }
   });
 
-  test("is told of a tokenizer of another model", async () => {
+  test("reports another model's tokenizer", async () => {
     const csm = await copyOf(TINY);
     await edit(join(csm, "tokenizer.json"), (tokenizer) => {
       for (const token of tokenizer.added_tokens)
@@ -238,48 +234,30 @@ describe("a checkpoint that is looked over", () => {
     ]);
   });
 
-  const headers: readonly [what: string, change: Parameters<typeof editHeader>[1], says: RegExp][] = [
+  const head = (change: (entry: Header[string], header: Header) => void) => (header: Header) => {
+    change(header["lm_head.weight"]!, header);
+    return JSON.stringify(header);
+  };
+  const headers: readonly [what: string, change: Parameters<typeof editHeader>[1], message: RegExp][] = [
     ["is no JSON", (_, text) => text.slice(1), /model\.safetensors: The weights are no safetensors file/],
     [
       "has a tensor that overlaps",
-      (header) => {
-        const { data_offsets: offsets } = header["lm_head.weight"]!;
-        const [from, to] = offsets;
-        header["lm_head.weight"]!.data_offsets = [from - 4, to - 4];
-        return JSON.stringify(header);
-      },
+      head((entry) => {
+        const [from, to] = entry.data_offsets;
+        entry.data_offsets = [from - 4, to - 4];
+      }),
       /overlaps with another|bytes of no tensor/,
     ],
-    [
-      "leaves a hole",
-      (header) => {
-        delete header["lm_head.weight"];
-        return JSON.stringify(header);
-      },
-      /There are bytes of no tensor/,
-    ],
+    ["leaves a hole", head((_, all) => delete all["lm_head.weight"]), /There are bytes of no tensor/],
     [
       "has a negative offset",
-      (header) => {
-        header["lm_head.weight"]!.data_offsets = [-8, 0];
-        return JSON.stringify(header);
-      },
+      head((entry) => (entry.data_offsets = [-8, 0])),
       /says nothing of use about lm_head\.weight/,
     ],
+    ["has an unknown type", head((entry) => (entry.dtype = "F12")), /lm_head\.weight is of the type F12/],
     [
-      "has a type that nobody knows",
-      (header) => {
-        header["lm_head.weight"]!.dtype = "F12";
-        return JSON.stringify(header);
-      },
-      /lm_head\.weight is of the type F12/,
-    ],
-    [
-      "has a type that is none of numbers",
-      (header) => {
-        header["lm_head.weight"]!.dtype = "I32";
-        return JSON.stringify(header);
-      },
+      "has a type without numbers",
+      head((entry) => (entry.dtype = "I32")),
       /^lm_head\.weight is neither float32, float16 nor bfloat16\.$/,
     ],
     [
@@ -290,28 +268,25 @@ describe("a checkpoint that is looked over", () => {
     ],
     [
       "has another shape",
-      (header) => {
-        header["lm_head.weight"]!.shape.reverse();
-        return JSON.stringify(header);
-      },
+      head((entry) => entry.shape.reverse()),
       /^lm_head\.weight is \[64,67\]; by the configuration it is \[67,64\]\.$/,
     ],
   ];
-  for (const [what, change, says] of headers) {
-    test(`is told of a header that ${what}`, async () => {
+  for (const [what, change, message] of headers) {
+    test(`reports a header that ${what}`, async () => {
       const folder = await copyOf(TINY);
       await editHeader(join(folder, "model.safetensors"), change);
       const problems = await problemsOf(folder);
       assert.equal(problems.length, 1, problems.join("\n"));
-      assert.match(problems[0]!, says);
+      assert.match(problems[0]!, message);
     });
   }
 
-  for (const [length, says] of [
+  for (const [length, message] of [
     [2 ** 40, /no safetensors file/],
     [50_000_000, /cut short/],
   ] as const) {
-    test(`is told of a header of ${length} bytes, which are not there`, async () => {
+    test(`reports a missing header of ${length} bytes`, async () => {
       const folder = await copyOf(TINY);
       const file = await open(join(folder, "model.safetensors"), "r+");
       const lead = Buffer.alloc(8);
@@ -320,11 +295,11 @@ describe("a checkpoint that is looked over", () => {
       await file.close();
       const problems = await problemsOf(folder);
       assert.equal(problems.length, 1, problems.join("\n"));
-      assert.match(problems[0]!, says);
+      assert.match(problems[0]!, message);
     });
   }
 
-  test("is told of a shard that is missing, cut short, or named for what another has", async () => {
+  test("reports a missing, truncated or misnamed shard", async () => {
     const index = "transformers.safetensors.index.json";
     const second = "transformers-00002-of-00002.safetensors";
     const without = await copyOf(SHARDED);
@@ -336,7 +311,7 @@ describe("a checkpoint that is looked over", () => {
     const cut = await copyOf(SHARDED);
     const bytes = await readFile(join(cut, second));
     await writeFile(join(cut, second), bytes.subarray(0, -1));
-    assert.match((await problemsOf(cut)).join(), /transformers-00002-of-00002\.safetensors: .*cut short/);
+    assert.match((await problemsOf(cut)).join(), /transformers-00002-of-00002\.safetensors: .*truncated/);
     const swapped = await copyOf(SHARDED);
     let name = "";
     await edit(join(swapped, index), ({ weight_map: map }) => {
@@ -358,7 +333,7 @@ describe("a checkpoint that is looked over", () => {
     [BASE, "speech_tokenizer/config.json", "encoder_config", [2, 6, 20], [5]],
   ] as const) {
     const of = [...group.split(".").reverse(), file].filter((name) => name !== "").join(" of ");
-    test(`is told of heads that the runtime does not compute, in ${of}, and is not opened`, async () => {
+    test(`rejects head widths that the runtime lacks, in ${of}`, async () => {
       const widened = async (width: number): Promise<string> => {
         const folder = await copyOf(checkpoint);
         await edit(join(folder, file), (config) => {
@@ -389,19 +364,18 @@ describe("a checkpoint that is looked over", () => {
     });
   }
 
-  test("is told of a field of its configuration that is wrong, once", async () => {
+  test("reports a wrong field once", async () => {
     const folder = await copyOf(TINY);
     await edit(join(folder, "config.json"), (config) => {
       config.num_hidden_layers = "three";
     });
-    const problems = await problemsOf(folder);
-    assert.deepEqual(problems, [
-      'In config.json, num_hidden_layers has to be a whole number of at least 1; it is "three".',
-    ]);
+    const message =
+      'In config.json, num_hidden_layers has to be a whole number of at least 1; it is "three".';
+    assert.deepEqual(await problemsOf(folder), [message]);
   });
 });
 
-test("NaN and infinity are found in each type, with either sign, and nothing else is", () => {
+test("firstNonFinite finds NaN and infinity of every type, and nothing else", () => {
   const cases: readonly [type: FloatType, bytes: Uint8Array, at: number][] = [
     ["float32", new Uint8Array(Float32Array.of(0, -0, 3.4e38, -3.4e38, 1e-45).buffer), -1],
     ["float32", new Uint8Array(Float32Array.of(1, Number.NaN).buffer), 1],

@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { RunQueued } from "../../../src/core/run-queued.ts";
 import {
+  AdaptedNetworks,
   type Adapter,
   applyAdapter,
   openFactorProduct,
   readAdapter,
   requireAdapterFits,
 } from "../../../src/engines/embedded/adapter.ts";
+import { openNetwork } from "../../../src/engines/embedded/network.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
+import { EMBEDDED_VOICES } from "../../../src/models/public-models.ts";
 import { WeightsError } from "../../../src/onnx/byte-source.ts";
 import {
   bytesIn,
@@ -35,8 +39,8 @@ const floats = (values: Iterable<number>, ...shape: number[]) =>
 const bytes = (values: Iterable<number>, ...shape: number[]) =>
   storedConstant("int8", shape, Int8Array.from(values));
 
-describe("An adapter", () => {
-  test("adds as many numbers to a constant, and leaves the others what they are", async () => {
+describe("applyAdapter", () => {
+  test("adds values to a constant, and changes no other", async () => {
     const graph = graphWith({ bias: floats([1, 2, 3], 3), other: floats([4], 1) });
     const { constants } = await made(graph, new Map([["bias", floats([0.5, 0, -1], 3)]]));
     assert.deepEqual([...floatsIn(constants.get("bias")!)], [1.5, 2, 2]);
@@ -44,7 +48,7 @@ describe("An adapter", () => {
     assert.deepEqual([...floatsIn(graph.constants.get("bias")!)], [1, 2, 3]);
   });
 
-  test("adds a product of low rank, to float32 and to 8 bits with a scale of their own", async () => {
+  test("adds a low-rank product to float32 and to 8 bits with a scale", async () => {
     const size = fc.integer({ min: 1, max: 7 });
     const int8 = fc.integer({ min: -127, max: 127 });
     await fc.assert(
@@ -90,7 +94,7 @@ describe("An adapter", () => {
     );
   });
 
-  test("that is of another size, lacks a factor, or is of a matrix without its scale, is refused", async () => {
+  test("rejects another size, a missing factor, and a matrix without its scale", async () => {
     const factors = (rows: number, rank: number, columns: number, scales = rank): Adapter =>
       new Map([
         ["m_quantized:u", bytes(new Int8Array(rows * rank), rows, rank)],
@@ -101,17 +105,13 @@ describe("An adapter", () => {
     const lacking = new Map([...factors(2, 1, 2)].slice(0, 2));
     for (const adapter of [factors(2, 1, 3), factors(3, 1, 2), factors(2, 1, 2, 2), lacking])
       await assert.rejects(made(graph, adapter), WeightsError);
-    await assert.rejects(
-      made(graphWith({ m_quantized: bytes([1, 2, 3, 4], 2, 2) }), factors(2, 1, 2)),
-      WeightsError,
-    );
-    await assert.rejects(
-      made(graphWith({ bias: floats([1], 1) }), new Map([["bias", floats([1, 2], 2)]])),
-      WeightsError,
-    );
+    const unscaled = graphWith({ m_quantized: bytes([1, 2, 3, 4], 2, 2) });
+    await assert.rejects(made(unscaled, factors(2, 1, 2)), WeightsError);
+    const longer = new Map([["bias", floats([1, 2], 2)]]);
+    await assert.rejects(made(graphWith({ bias: floats([1], 1) }), longer), WeightsError);
   });
 
-  test("that makes something of a matrix that is no number is refused", async () => {
+  test("rejects non-finite results", async () => {
     const graph = graphWith({ bias: floats([1], 1), m_quantized: bytes([1], 1, 1), m_scale: floats([1]) });
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const product: Adapter = new Map([
@@ -127,7 +127,7 @@ describe("An adapter", () => {
     }
   });
 
-  test("that is empty, or for other graphs, is refused", () => {
+  test("must fit the graphs, and not be empty", () => {
     const graphs = [graphWith({ a: floats([1], 1) }), graphWith({ b: floats([1], 1) })];
     requireAdapterFits(new Map([["a", floats([1], 1)]]), graphs);
     requireAdapterFits(new Map([["b:u", bytes([1], 1, 1)]]), graphs);
@@ -137,11 +137,60 @@ describe("An adapter", () => {
 
   for (const { adapter } of createVoices().values()) {
     if (adapter === null) continue;
-    test(`of ${adapter} is for the constants of these graphs, and all of it is used`, async () => {
+    test(`of ${adapter} fits the packaged graphs`, async () => {
       const graphs = ["text", "prosody", "decoder"].map(async (name) =>
         readGraph(await readVerifiedFile(`${VOICE_DIR}/split/${name}.onnx`)),
       );
       requireAdapterFits(await readAdapter(VOICE_DIR, adapter), await Promise.all(graphs));
     });
   }
+});
+
+const openAdapted = (inTurn: RunQueued = (run) => run()) =>
+  new AdaptedNetworks({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, inTurn });
+const LABELS = [...createVoices().values()].flatMap(({ adapter }) => adapter ?? []);
+const IDS = [0, 50, 83, 54, 156, 57, 135, 0];
+
+describe("AdaptedNetworks", () => {
+  test("opens a voice's network once for concurrent requests, unlike the base voice's", async () => {
+    const all = openAdapted();
+    const [one, same] = await Promise.all([all.network(LABELS[0]!), all.network(LABELS[0]!)]);
+    assert.equal(one, same);
+    const { steps } = await one.read(IDS);
+    assert.equal(steps.length, 8);
+    assert.ok(steps.every((each) => each > 0 && each < 40));
+    const voice = await openNetwork(VOICE_DIR);
+    assert.notDeepEqual(steps, (await voice.read(IDS)).steps);
+    await voice.close();
+    await all.close();
+  });
+
+  test("opens networks one at a time", async () => {
+    let [open, most] = [0, 0];
+    const all = openAdapted(async (run) => {
+      most = Math.max(most, ++open);
+      try {
+        return await run();
+      } finally {
+        open--;
+      }
+    });
+    await Promise.all(LABELS.slice(0, 3).map((label) => all.network(label)));
+    assert.equal(most, 1);
+    await all.close();
+  });
+
+  test("rejects an unknown voice by its name each time, and still closes", async () => {
+    const all = openAdapted();
+    for (let times = 0; times < 2; times++)
+      await assert.rejects(all.network("nobody"), { name: "SpeechFailedError", message: /as nobody/ });
+    await all.close();
+  });
+});
+
+test("createVoices has the voices of the cast", () => {
+  assert.deepEqual(
+    [...createVoices().keys()],
+    EMBEDDED_VOICES.map(({ id }) => id),
+  );
 });

@@ -1,6 +1,6 @@
 import type { Rhythm } from "../../../src/engines/prosody/intonation/rhythm.ts";
 
-/** The network's own reading, with nothing added. */
+/** A rhythm that changes nothing. */
 export const EVEN: Rhythm = {
   tempo: 1,
   lastWord: 1,

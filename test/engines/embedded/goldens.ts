@@ -26,7 +26,7 @@ export interface GoldenCase {
   };
 }
 
-/** The five spectral parts of a case's first and last five frames, at the bins of `meta.bins`. */
+/** Five spectral parts of a case's first and last five frames, at the bins of `meta.bins`. */
 export type GoldenSpectra = Readonly<
   Record<"lh" | "theta" | "ln" | "lr" | "phi", readonly (readonly number[])[]>
 >;
@@ -56,7 +56,7 @@ export async function readGoldens(): Promise<Goldens> {
   return JSON.parse(await readFile(file, "utf8")) as Goldens;
 }
 
-/** The largest difference between two lists of the same length. */
+/** The largest difference of two lists. */
 export function furthest(found: ArrayLike<number>, wanted: ArrayLike<number>): number {
   if (found.length !== wanted.length) throw new Error(`${found.length} values instead of ${wanted.length}.`);
   let most = 0;
@@ -64,12 +64,12 @@ export function furthest(found: ArrayLike<number>, wanted: ArrayLike<number>): n
   return most;
 }
 
-/** How far what is computed in 8 bits is from a golden, with the golden's own lengths behind the first two. */
+/** Differences of the 8-bit network from a golden; all but the first two at the golden's durations. */
 export interface Apart {
-  /** The most that a phoneme's length differs by, in steps of 25 ms, and the sentence's length, as a share of it. */
+  /** The largest difference of a phoneme, in steps of 25 ms, and that of the sentence, relative. */
   readonly steps: number;
   readonly length: number;
-  /** Root mean squares: of the pitch where it is voiced, in hertz, and of all spectral values. */
+  /** RMS of the voiced pitch in hertz, and of all spectral values. */
   readonly pitchHz: number;
   readonly spectra: number;
 }
@@ -99,7 +99,7 @@ export async function apartFrom(
   };
 }
 
-/** The spectra of a whole sentence, [frames, 3005], in the chunks in which it is spoken. */
+/** The spectra of a sentence, [frames, 3005], decoded in the usual chunks. */
 export async function decoded(network: EmbeddedNetwork, plan: Plan): Promise<Float32Array> {
   const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
   const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
@@ -109,7 +109,7 @@ export async function decoded(network: EmbeddedNetwork, plan: Plan): Promise<Flo
   return spectra;
 }
 
-/** Where in a frame's values the parts of the goldens lie. */
+/** Offsets of the goldens' parts in a frame. */
 export const OFFSETS: Readonly<Record<keyof GoldenSpectra, number>> = {
   lh: SPECTRUM_PART.pulseGain,
   theta: SPECTRUM_PART.pulsePhase,
@@ -118,7 +118,7 @@ export const OFFSETS: Readonly<Record<keyof GoldenSpectra, number>> = {
   phi: SPECTRUM_PART.freePhase,
 };
 
-/** The whole sentence with its silence, the noise at zero as the goldens have it. */
+/** The whole sentence, without noise, as in the goldens. */
 export function synthesise(
   kernel: Awaited<ReturnType<typeof createKernel>>,
   plan: Plan,

@@ -3,20 +3,20 @@ import { joinSamples } from "../../../src/audio/pcm.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
 import { type ScriptParts, speakAll } from "../../core/scripts.ts";
 
-/** All samples of an utterance in one array. */
+/** Returns all samples of an utterance. */
 export async function hear(model: SpeechModel, parts: ScriptParts): Promise<Float32Array> {
   const { frames } = await speakAll(model, parts);
   return joinSamples(frames.map(({ samples }) => samples));
 }
 
-/** Where sound begins and ends, and the silences of 80 ms or more between, in milliseconds. */
+/** Milliseconds before and after the sound, and of silences of at least 80 ms within it. */
 export interface Sound {
   readonly onsetMs: number;
   readonly tailMs: number;
   readonly pausesMs: readonly number[];
 }
 
-/** Looks for blocks of 5 ms whose RMS is over −45 dB of the loudest block's. */
+/** Measures blocks of 5 ms above −45 dB of the loudest block. */
 export function soundIn(samples: Float32Array): Sound {
   const block = 0.005 * SAMPLE_RATE_HZ;
   const levels = Array.from({ length: Math.floor(samples.length / block) }, (_, index) =>
@@ -32,7 +32,7 @@ export function soundIn(samples: Float32Array): Sound {
   };
 }
 
-/** Root mean square; 0 where there are no samples. */
+/** Root mean square; 0 for no samples. */
 export function rms(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }
@@ -60,7 +60,7 @@ export function medianPitchHz(samples: Float32Array): number {
   return pitches[pitches.length >> 1] ?? 0;
 }
 
-/** Energy from `fromHz` up, as a share of all, by a plain Fourier sum over blocks of 20 ms. */
+/** The share of energy from `fromHz` up, by a Fourier sum over blocks of 20 ms. */
 export function shareAbove(samples: Float32Array, fromHz: number): number {
   const size = 480;
   const cosine = Array.from({ length: size }, (_, n) => Math.cos((2 * Math.PI * n) / size));

@@ -9,7 +9,7 @@ import { apartFrom, furthest, type Goldens, OFFSETS, readGoldens, synthesise } f
 import { rms } from "./listening.ts";
 import { VOICE_DIR } from "./voice.ts";
 
-describe("The voice's network, against the Python package", () => {
+describe("The embedded network, against the Python package", () => {
   let network: OwnedNetwork;
   let goldens: Goldens;
   before(async () => {
@@ -20,7 +20,7 @@ describe("The voice's network, against the Python package", () => {
   const plan = async (ids: readonly number[]): Promise<Plan> =>
     planContour(network, await planTiming(network, ids));
 
-  test("durations are equal, pitch and energy within tolerance", async () => {
+  test("plans equal durations, and pitch and energy within tolerance", async () => {
     const { durations_raw, f0_hz, energy } = goldens.meta.tolerance.float;
     for (const golden of goldens.cases) {
       const timing = await planTiming(network, golden.ids);
@@ -33,7 +33,7 @@ describe("The voice's network, against the Python package", () => {
     }
   });
 
-  test("the five spectral parts are within tolerance, streamed as it speaks", async () => {
+  test("decodes spectra within tolerance", async () => {
     const { lh_theta_ln_lr_phi_max: tolerance } = goldens.meta.tolerance.float;
     for (const golden of goldens.cases) {
       const planned = await plan(golden.ids);
@@ -49,7 +49,7 @@ describe("The voice's network, against the Python package", () => {
     }
   });
 
-  test("the wave is as loud in all and in every 25 ms, and its peak as high", async () => {
+  test("synthesises a wave with equal RMS in each 25 ms, and an equal peak", async () => {
     const kernel = await createKernel();
     for (const { text, ids, wave } of goldens.cases) {
       const planned = await plan(ids);
@@ -68,7 +68,7 @@ describe("The voice's network, against the Python package", () => {
     }
   });
 
-  test("any schedule of chunks gives the same spectra to 5e-5", async () => {
+  test("decodes the same spectra in any chunks, to 5e-5", async () => {
     const planned = await plan(goldens.cases[1]!.ids);
     const range = { from: 21, to: planned.frames - 12 };
     const whole = await decoded(network, planned, range, [9_999]);
@@ -78,21 +78,21 @@ describe("The voice's network, against the Python package", () => {
     }
   });
 
-  test("a range in the middle is what it is in the whole sentence", async () => {
+  test("decodes a range in the middle as in the whole", async () => {
     const planned = await plan(goldens.cases[2]!.ids);
     const whole = await decoded(network, planned, { from: 0, to: planned.frames });
     const part = await decoded(network, planned, { from: 100, to: 140 });
     assert.ok(furthest(part, whole.subarray(100 * SPECTRUM_VALUES, 140 * SPECTRUM_VALUES)) < 5e-5);
   });
 
-  test("the shortest sentence, one phoneme, is decoded", async () => {
+  test("decodes the shortest sentence", async () => {
     const planned = await plan([0, 69, 0]);
     const spectra = await decoded(network, planned, { from: 0, to: planned.frames });
     assert.equal(spectra.length, planned.frames * SPECTRUM_VALUES);
     assert.ok(spectra.every(Number.isFinite));
   });
 
-  test("a chunk is decoded only when it is asked for", async () => {
+  test("decodes a chunk on request only", async () => {
     const planned = await plan(goldens.cases[3]!.ids);
     let runs = 0;
     const counted = {
@@ -108,7 +108,7 @@ describe("The voice's network, against the Python package", () => {
   });
 });
 
-describe("The voice's network in 8 bits, against the Python package", () => {
+describe("The embedded network in 8 bits, against the Python package", () => {
   let network: OwnedNetwork;
   let goldens: Goldens;
   before(async () => {
@@ -116,7 +116,7 @@ describe("The voice's network in 8 bits, against the Python package", () => {
   });
   after(() => network.close());
 
-  test("lengths, pitch and spectra are as near as the package's own products in 8 bits are asked to be", async () => {
+  test("stays within the package's tolerances for 8 bits", async () => {
     const { f0_hz_rms_voiced, lh_theta_ln_lr_phi_rms } = goldens.meta.tolerance.int8;
     for (const golden of goldens.cases) {
       const { steps, length, pitchHz, spectra } = await apartFrom(golden, goldens.meta.bins, network);
@@ -126,7 +126,7 @@ describe("The voice's network in 8 bits, against the Python package", () => {
     }
   });
 
-  test("the same sentence gives the same bytes, also between those of another", async () => {
+  test("repeats its bytes, also during another sentence", async () => {
     const plans = await Promise.all(
       [1, 2].map(async (index) => planContour(network, await planTiming(network, goldens.cases[index]!.ids))),
     );
@@ -137,14 +137,7 @@ describe("The voice's network in 8 bits, against the Python package", () => {
     assert.deepEqual(together[0], alone);
   });
 
-  test("the shortest sentence, one phoneme, is decoded", async () => {
-    const planned = await planContour(network, await planTiming(network, [0, 69, 0]));
-    const spectra = await decoded(network, planned, { from: 0, to: planned.frames });
-    assert.equal(spectra.length, planned.frames * SPECTRUM_VALUES);
-    assert.ok(spectra.every(Number.isFinite));
-  });
-
-  test("another schedule of chunks rounds otherwise, and no further than the goldens allow", async () => {
+  test("stays within the tolerances in other chunks", async () => {
     const golden = goldens.cases[1]!;
     const planned = await planContour(network, await planTiming(network, golden.ids));
     const range = { from: 21, to: planned.frames - 12 };

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => model.close());
 
-/** Another value of each knob than `BASE` has. */
+/** Values that differ from the base. */
 const OTHERS: Delivery = {
   temperature: 1.5,
   acousticTemperature: 1.5,
@@ -26,7 +26,7 @@ const OTHERS: Delivery = {
 const BASE: Partial<Delivery> = { temperature: 0.7, acousticTemperature: 0.2 };
 
 for (const preset of [{}, { acoustics: false }] satisfies Preset[]) {
-  test(`with the preset ${JSON.stringify(preset)}, what is said to do nothing changes no byte, and all else does`, async () => {
+  test(`unusedKnobs lists what changes no byte with the preset ${JSON.stringify(preset)}`, async () => {
     const bytes = async (delivery: Partial<Delivery>) =>
       bytesOf((await speakAll(model, { text: "Rice is served in round bowls.", preset, delivery })).frames);
     const before = await bytes(BASE);

@@ -10,7 +10,7 @@ const SCALE = 0.01;
 const [INS, OUTS] = [6, 5];
 const MATRIX = Int8Array.from({ length: INS * OUTS }, (_, at) => ((at * 37) % 255) - 127);
 
-/** y = x · matrix, twice, as the voice's files hold matrices: int8 that is unfolded to float32. */
+/** y = z = x · matrix, with int8 matrices that are dequantised, as in the voice's files. */
 function products(type: Int8Array | Float32Array = MATRIX): StoredGraph {
   const graph = new GraphFile();
   const x = graph.input("x", "float32", ["rows", INS]);
@@ -41,10 +41,10 @@ async function ran(
 
 const FLOATS: ValueInfo = { type: "float32", shape: ["N", "M"] };
 
-describe("A graph in 8 bits", () => {
+describe("quantiseProducts", () => {
   const rows = Float32Array.from({ length: 3 * INS }, (_, at) => Math.sin(1 + at));
   const x = { end: { type: "float32", shape: ["rows", INS] }, data: rows, shape: [3, INS] } as const;
-  /** x rounded to 256 steps between its least value and its largest, times the matrix. */
+  /** x rounded to 256 steps of its range, times the matrix. */
   const wanted = Float32Array.from({ length: 3 * OUTS }, (_, at) => {
     const [least, largest] = [Math.min(0, ...rows), Math.max(0, ...rows)];
     const step = (largest - least) / 255;
@@ -55,7 +55,7 @@ describe("A graph in 8 bits", () => {
   });
 
   for (const hasOwnMatrices of [false, true]) {
-    test(`multiplies what is rounded, ${hasOwnMatrices ? "each with a matrix of its own" : "one matrix in all"}`, async () => {
+    test(`multiplies rounded inputs, with ${hasOwnMatrices ? "a matrix each" : "one shared matrix"}`, async () => {
       const graph = quantiseProducts(products(), hasOwnMatrices);
       assert.equal(
         graph.nodes.some(({ operation }) => operation === "MatMul"),
@@ -69,14 +69,14 @@ describe("A graph in 8 bits", () => {
     });
   }
 
-  test("is refused where a matrix is not int8", () => {
+  test("rejects a matrix that is not int8", () => {
     assert.throws(() => quantiseProducts(products(new Float32Array(INS * OUTS)), false), {
       name: "WeightsError",
       message: "The graph has no int8 matrix matrix.",
     });
   });
 
-  test("filters every channel by itself as before, with the same padding and dilation", async () => {
+  test("keeps depthwise convolutions with their padding and dilation", async () => {
     const graph = new GraphFile();
     const [channels, columns, width] = [8, 20, 3];
     const filters = Float32Array.from({ length: channels * width }, (_, at) => Math.cos(at));

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadTextTables, type TextTables } from "../../../src/text/tables/text-tables.ts";
 
-/** The voice in the repository, seen from the compiled test. */
+/** The voice in the repository. */
 export const VOICE_DIR = fileURLToPath(new URL("../../../../voices/heart", import.meta.url));
 
 let loaded: Promise<TextTables> | null = null;

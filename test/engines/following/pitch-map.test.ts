@@ -13,7 +13,7 @@ import {
 import fc from "../../properties.ts";
 import { noise } from "./analysis/signals.ts";
 
-/** Pitch as natural logarithms: skewed, as voices are. */
+/** Logarithmic pitches, skewed as in speech. */
 const drawn = (count: number, seed: number, spread: number) =>
   noise(count, seed).map((value) => spread * (value + 0.4 * value * value));
 
@@ -33,20 +33,20 @@ const own = ownPitch();
 const PLAIN = { level: 1, range: 1 };
 const UNBIASED = { level: 0, range: 1 };
 
-/** Where one pitch of the first half of the plan goes. */
+/** Maps a pitch of the first half of a plan. */
 const moved = (map: PitchMap, centre: number, off: number): number => {
   const { centreHz, spread } = mappedRegister(map);
   return Math.log(centreHz(Math.exp(centre))) + spread(off);
 };
 
-/** Somebody's pitch around a frequency, its range against ours. */
+/** Pitches around a frequency, with a range relative to the baseline's. */
 const pitchAround = (hz: number, range: number) =>
   drawn(400, 9, 0.3 * range)
     .map((value) => Math.log(hz) + value)
     .sort();
 
-describe("The map from our pitch to somebody's", () => {
-  test("takes our own pitch to itself", () => {
+describe("pitchMap", () => {
+  test("maps the baseline's pitch to itself", () => {
     const map = pitchMap(
       own,
       PLAIN,
@@ -59,7 +59,7 @@ describe("The map from our pitch to somebody's", () => {
     }
   });
 
-  test("takes our quantiles to theirs where they are not too far apart", () => {
+  test("maps quantiles to quantiles that are not too far apart", () => {
     const theirs = pitchAround(150, 1.4);
     const map = pitchMap(own, PLAIN, theirs, 1);
     for (const share of [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97]) {
@@ -69,7 +69,7 @@ describe("The map from our pitch to somebody's", () => {
     }
   });
 
-  test("stays at the voice that is begun with where nothing is trusted, and goes half the way at half", () => {
+  test("scales with its strength", () => {
     const start = { level: 0.6, range: 0.9 };
     const theirs = pitchAround(160, 1.5);
     const [none, half, all] = [0, 0.5, 1].map((strength) => pitchMap(own, start, theirs, strength));
@@ -82,7 +82,7 @@ describe("The map from our pitch to somebody's", () => {
     assert.ok(Math.abs(half!.intended.spread - (none!.intended.spread + all!.intended.spread) / 2) < 1e-9);
   });
 
-  test("keeps the voice from 0.45 to 1.4 of its pitch, whoever is heard", () => {
+  test("keeps the pitch within 0.45 and 1.4 of the baseline", () => {
     for (const hz of [56, 80, 400, 499]) {
       const map = correctPitchMap(pitchMap(own, PLAIN, pitchAround(hz, 1), 1), own.sentences, USUAL_BIAS);
       const factor = Math.exp(map.centre - own.centre);
@@ -90,7 +90,7 @@ describe("The map from our pitch to somebody's", () => {
     }
   });
 
-  const somebody = fc.record({
+  const target = fc.record({
     theirs: fc
       .array(fc.double({ min: Math.log(55), max: Math.log(500), noNaN: true }), { maxLength: 60 })
       .map((logs) => Float32Array.from(logs).sort()),
@@ -100,9 +100,9 @@ describe("The map from our pitch to somebody's", () => {
   });
   const off = fc.double({ min: -1.5, max: 1.5, noNaN: true });
 
-  test("leaves the higher of two pitches the higher one, for anybody's pitch, mended or not", () => {
+  test("is monotonous, corrected or not", () => {
     fc.assert(
-      fc.property(somebody, off, off, ({ theirs, strength, ...start }, a, b) => {
+      fc.property(target, off, off, ({ theirs, strength, ...start }, a, b) => {
         const map = pitchMap(own, start, theirs, strength);
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
         for (const each of [map, correctPitchMap(map, own.sentences, USUAL_BIAS)]) {
@@ -113,7 +113,7 @@ describe("The map from our pitch to somebody's", () => {
     );
   });
 
-  test("keeps half of our own movement for a monotonous voice, and widens it 2.5 times at most", () => {
+  test("scales movement by 0.5 to 2.5", () => {
     for (const [theirs, slope] of [
       [new Float32Array(200).fill(Math.log(180)), 0.5],
       [
@@ -129,7 +129,7 @@ describe("The map from our pitch to somebody's", () => {
     }
   });
 
-  test("lets sentences differ in pitch as ours do, by 12 % at most", () => {
+  test("lets sentences differ by at most 12 %", () => {
     const { centreHz } = mappedRegister(pitchMap(own, PLAIN, pitchAround(150, 1), 1));
     const middle = centreHz(200);
     assert.ok(Math.abs(centreHz(210) / middle - 1.05) < 1e-6);
@@ -139,7 +139,7 @@ describe("The map from our pitch to somebody's", () => {
   });
 });
 
-describe("A mended map", () => {
+describe("correctPitchMap", () => {
   const planned = (map: PitchMap) =>
     Float32Array.from(
       own.sentences.flatMap(({ centre, deviations }) =>
@@ -148,7 +148,7 @@ describe("A mended map", () => {
     ).sort();
 
   for (const bias of [UNBIASED, USUAL_BIAS, { level: -0.05, range: 1.1 }]) {
-    test(`is heard with the median and the spread that were meant, with a bias of ${bias.level} and ${bias.range}`, () => {
+    test(`reaches median and spread with a bias of ${bias.level} and ${bias.range}`, () => {
       for (const [hz, range] of [
         [200, 1],
         [120, 0.8],
@@ -159,30 +159,23 @@ describe("A mended map", () => {
         const median = percentile(aloud, 0.5) + bias.level;
         assert.ok(Math.abs(median - percentile(theirs, 0.5)) < 0.01, `median for ${hz} Hz`);
         const spread = bias.range * standardDeviation(aloud);
-        assert.ok(
-          Math.abs(spread / standardDeviation(theirs) - 1) < 0.02,
-          `spread ${spread} for ${standardDeviation(theirs)}`,
-        );
+        assert.ok(Math.abs(spread / standardDeviation(theirs) - 1) < 0.02, `${spread}`);
       }
     });
   }
 
-  test("the bias of calibration is what was heard against what was planned, within limits", () => {
+  test("uses the bias of measured against planned pitch, within limits", () => {
     const map = pitchMap(own, PLAIN, pitchAround(180, 1), 1);
     const aloud = planned(map);
     const middle = percentile(aloud, 0.5);
     const heard = aloud.map((value) => middle + 0.04 + 0.8 * (value - middle)).sort();
     const { level, range } = measurePitchBias(map, own.sentences, heard);
     assert.ok(Math.abs(level - 0.04) < 1e-4 && Math.abs(range - 0.8) < 1e-4, `${level}, ${range}`);
-    const wild = measurePitchBias(
-      map,
-      own.sentences,
-      aloud.map((value) => 3 * value),
-    );
-    assert.deepEqual(wild, { level: 0.15, range: 1.3 });
+    const wild = aloud.map((value) => 3 * value);
+    assert.deepEqual(measurePitchBias(map, own.sentences, wild), { level: 0.15, range: 1.3 });
   });
 
-  test("calibration with hardly any voice in it shows nothing: the usual bias is taken", () => {
+  test("uses the usual bias where calibration has hardly any voice", () => {
     const map = pitchMap(own, PLAIN, pitchAround(180, 1), 1);
     assert.deepEqual(measurePitchBias(map, own.sentences, pitchAround(90, 1).subarray(0, 39)), USUAL_BIAS);
   });

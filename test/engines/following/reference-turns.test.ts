@@ -9,12 +9,9 @@ import {
 } from "../../../src/engines/following/reference-turns.ts";
 import { profileOf } from "./analysis/profiles.ts";
 
-const clip = (durationS: number) => ({
-  samples: new Float32Array(0),
-  sampleRateHz: 24_000,
-  durationS,
-  digest: `${durationS}`,
-});
+const clip = (durationS: number) => {
+  return { samples: new Float32Array(0), sampleRateHz: 24_000, durationS, digest: `${durationS}` };
+};
 
 const turn = (speaker: string, text: string | null, hasAudio = true): Turn => ({
   speaker,
@@ -24,71 +21,64 @@ const turn = (speaker: string, text: string | null, hasAudio = true): Turn => ({
 
 const indices = (turns: readonly ReferenceTurn[]) => turns.map(({ index }) => index);
 
-describe("The turns that shape a voice", () => {
-  test("are the speaker's own, the oldest first, and the newest of somebody else", () => {
-    const history = [
-      turn("1", "a"),
-      turn("0", "b"),
-      turn("1", null),
-      turn("0", "c"),
-      turn("2", "d"),
-      turn("0", "e"),
-    ];
+describe("referenceTurns", () => {
+  test("returns the speaker's own turns, oldest first, and the newest of another", () => {
+    const history = [..."101020"].map((speaker, at) => turn(speaker, at === 2 ? null : "abcdef"[at]!));
     const { own, other } = referenceTurns({ history, speaker: "0" });
     assert.deepEqual(indices(own), [1, 3, 5]);
     assert.equal(other?.index, 4);
-    assert.equal(other?.text, "d");
+    assert.equal(other?.text, "e");
     assert.equal(own[0]?.clip, history[1]?.audio);
   });
 
-  test("are only those that can be heard", () => {
+  test("skips turns without audio", () => {
     const history = [turn("0", "a", false), turn("0", null), turn("1", "b"), turn("1", "c", false)];
     const { own, other } = referenceTurns({ history, speaker: "0" });
     assert.deepEqual(indices(own), [1]);
     assert.equal(other?.index, 2);
-    assert.deepEqual(referenceTurns({ history: [turn("1", "b", false)], speaker: "0" }), {
-      own: [],
-      other: null,
-    });
+    const silent = referenceTurns({ history: [turn("1", "b", false)], speaker: "0" });
+    assert.deepEqual(silent, { own: [], other: null });
   });
 });
 
-describe("Hearing", () => {
+describe("analyseUntilEnough", () => {
   const turnsOf = (durationS: number, count: number): ReferenceTurn[] =>
     Array.from({ length: count }, (_, index) => ({ index, clip: clip(durationS), text: null }));
-  const heardOf = async (turns: readonly ReferenceTurn[], hear: (turn: ReferenceTurn) => VoiceProfile) => {
+  const analysedOf = async (
+    turns: readonly ReferenceTurn[],
+    analyse: (turn: ReferenceTurn) => VoiceProfile,
+  ) => {
     const asked: (number | null)[] = [];
-    const heard = await analyseUntilEnough(turns, async (each) => {
+    const analysed = await analyseUntilEnough(turns, async (each) => {
       asked.push(each.index);
-      return hear(each);
+      return analyse(each);
     });
-    assert.deepEqual(indices(heard), asked);
+    assert.deepEqual(indices(analysed), asked);
     return asked;
   };
 
-  test("goes on in order until there are 12 s of speech", async () => {
-    assert.deepEqual(await heardOf(turnsOf(6, 9), () => profileOf({ speechS: 5 })), [0, 1, 2]);
-    assert.deepEqual(await heardOf(turnsOf(6, 2), () => profileOf({ speechS: 5 })), [0, 1]);
-    assert.deepEqual(await heardOf(turnsOf(20, 9), () => profileOf({ speechS: 12 })), [0]);
+  test("stops after 12 s of speech", async () => {
+    assert.deepEqual(await analysedOf(turnsOf(6, 9), () => profileOf({ speechS: 5 })), [0, 1, 2]);
+    assert.deepEqual(await analysedOf(turnsOf(6, 2), () => profileOf({ speechS: 5 })), [0, 1]);
+    assert.deepEqual(await analysedOf(turnsOf(20, 9), () => profileOf({ speechS: 12 })), [0]);
   });
 
-  test("counts no speech in a clip that is not trusted", async () => {
-    const hear = ({ index }: ReferenceTurn) => profileOf({ speechS: 12, trust: (index ?? 0) < 2 ? 0 : 0.5 });
-    assert.deepEqual(await heardOf(turnsOf(14, 9), hear), [0, 1, 2]);
+  test("counts no untrusted speech", async () => {
+    const analyse = ({ index }: ReferenceTurn) =>
+      profileOf({ speechS: 12, trust: (index ?? 0) < 2 ? 0 : 0.5 });
+    assert.deepEqual(await analysedOf(turnsOf(14, 9), analyse), [0, 1, 2]);
   });
 
-  test("ends after 90 s without speech, a clip counting for the 30 s at most that are listened to", async () => {
+  test("stops after 90 s without speech, at most 30 s of each clip", async () => {
     const silent = () => profileOf({ speechS: 0, trust: 0 });
-    assert.deepEqual(await heardOf(turnsOf(20, 9), silent), [0, 1, 2, 3, 4]);
-    assert.deepEqual(await heardOf(turnsOf(600, 9), silent), [0, 1, 2]);
+    assert.deepEqual(await analysedOf(turnsOf(20, 9), silent), [0, 1, 2, 3, 4]);
+    assert.deepEqual(await analysedOf(turnsOf(600, 9), silent), [0, 1, 2]);
   });
 
-  test("of nothing is nothing, and a clip that cannot be heard fails", async () => {
-    assert.deepEqual(await heardOf([], () => profileOf()), []);
-    const failure = new Error("out of ears");
-    await assert.rejects(
-      analyseUntilEnough(turnsOf(1, 1), () => Promise.reject(failure)),
-      failure,
-    );
+  test("returns nothing for no turns, and fails with its analysis", async () => {
+    assert.deepEqual(await analysedOf([], () => profileOf()), []);
+    const failure = new Error("failed");
+    const analysing = analyseUntilEnough(turnsOf(1, 1), () => Promise.reject(failure));
+    await assert.rejects(analysing, failure);
   });
 });

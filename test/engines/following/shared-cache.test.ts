@@ -13,8 +13,8 @@ import { until } from "../../waiting.ts";
 import { finish } from "./analysis/finish.ts";
 import { noise } from "./analysis/signals.ts";
 
-describe("What is found out", () => {
-  test("is found out once for all who ask meanwhile and after, and so much of it is kept", async () => {
+describe("SharedCache", () => {
+  test("computes a value once for concurrent and later requests, and keeps the newest", async () => {
     const cache = new SharedCache<string>(2);
     const begun: string[] = [];
     const ask = (key: string) =>
@@ -30,7 +30,7 @@ describe("What is found out", () => {
     assert.deepEqual(begun, ["a", "b", "c", "b"]);
   });
 
-  test("is given up when the last who waits has left, and not before", async () => {
+  test("aborts a computation when the last waiting request leaves", async () => {
     const cache = new SharedCache<string>(2);
     const stops: AbortSignal[] = [];
     const leavers = [new AbortController(), new AbortController()];
@@ -59,7 +59,7 @@ describe("What is found out", () => {
     await again;
   });
 
-  test("is begun anew after a failure, which all who waited are told", async () => {
+  test("fails all that wait, and computes again", async () => {
     const cache = new SharedCache<string>(2);
     let attempts = 0;
     const ask = () =>
@@ -74,25 +74,25 @@ describe("What is found out", () => {
   });
 });
 
-describe("Who follows", () => {
+describe("EmbeddedFollower's analysis", () => {
   const voices = createVoices();
 
-  test("stops to listen when nobody waits any more, and begins anew for the next", async () => {
+  test("stops when no request waits, and restarts for the next", async () => {
     const { follower, steps } = followerOfNoise();
     const history = [turnOf(0, 30)];
     const leaving = new AbortController();
     const left = follower.cast({ history, speaker: "0" }, voices.get("0")!, "all", leaving.signal);
-    await until("some listening", () => steps.done >= 5);
+    await until("the analysis to begin", () => steps.done >= 5);
     leaving.abort(new Error("gone"));
     await assert.rejects(left, /gone/);
     for (let rounds = 0; rounds < 20; rounds++) await turn();
-    assert.ok(steps.done <= 6, `${steps.done} pieces of work`);
-    const { followed: heard } = await follower.cast({ history, speaker: "0" }, voices.get("0")!, "all");
-    assert.deepEqual(heard?.followed, []);
-    assert.ok(steps.done > 20, `${steps.done} pieces of work`);
+    assert.ok(steps.done <= 6, `${steps.done} steps`);
+    const { followed } = await follower.cast({ history, speaker: "0" }, voices.get("0")!, "all");
+    assert.deepEqual(followed?.followed, []);
+    assert.ok(steps.done > 20, `${steps.done} steps`);
   });
 
-  test("of 63 turns with audio listens to no more than 90 s of the speaker's own, and to one of the other's", async () => {
+  test("takes at most 90 s of the speaker's own clips, and one of another's", async () => {
     const turns = Array.from({ length: 63 }, (_, index) => turnOf(index, 3));
     const { own, other } = referenceTurns({ history: turns, speaker: "0" });
     assert.deepEqual([own.length, other?.index], [32, 61]);
@@ -108,26 +108,26 @@ describe("Who follows", () => {
     assert.equal(steps.works, 31);
   });
 
-  test("keeps what it heard in 64 clips, and listens again to one before them", async () => {
+  test("is cached for 64 clips", async () => {
     const { follower, steps } = followerOfNoise();
-    const hear = (index: number) =>
+    const analyse = (index: number) =>
       follower.cast({ history: [turnOf(2 * index, 0.1)], speaker: "0" }, voices.get("0")!, "all");
     const atOnce = Array.from({ length: 65 }, (_, index) => index);
-    await Promise.all([...atOnce.map(hear), ...atOnce.map(hear)]);
+    await Promise.all([...atOnce.map(analyse), ...atOnce.map(analyse)]);
     assert.equal(steps.works, 65);
     const again = (index: number, preset: "all" | "pace") =>
       follower.cast({ history: [turnOf(2 * index, 0.1)], speaker: "0" }, voices.get("0")!, preset);
     await again(64, "pace");
-    assert.equal(steps.works, 65, "the newest is known to whoever follows otherwise");
+    assert.equal(steps.works, 65, "the newest is cached");
     await again(0, "pace");
     assert.equal(steps.works, 66, "the oldest is not");
   });
 });
 
-/** A follower that needs no voice, since it hears nothing to follow; its pieces of work are counted. */
+/** A follower without a network that counts its steps. */
 function followerOfNoise() {
   const steps = { works: 0, done: 0 };
-  const unused = () => assert.fail("there is no voice in it");
+  const unused = () => assert.fail("no network is needed");
   async function run<T>(work: Work<T>): Promise<T> {
     steps.works += 1;
     for (;;) {
@@ -141,7 +141,7 @@ function followerOfNoise() {
   return { follower: new EmbeddedFollower(parts as unknown as FollowerOptions), steps };
 }
 
-/** A turn of noise, in which there is no voice: speaker 0 has the even ones. */
+/** A turn of noise. Speaker 0 has the even ones. */
 function turnOf(index: number, durationS: number): Turn {
   const samples = noise(24_000 * durationS, index + 1).map((value) => 0.1 * value);
   const audio = { samples, sampleRateHz: 24_000, durationS, digest: `noise ${index}` };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { it } from "node:test";
 import { BANDS } from "../../../src/engines/following/analysis/bands.ts";
 import {
   meanSpectrum,
@@ -13,7 +13,7 @@ import { noise } from "./analysis/signals.ts";
 
 const frameOf = (spectra: Float32Array, bandLimit = BANDS) => ({ mean: meanSpectrum(spectra), bandLimit });
 
-/** Frames of four kinds that lie far apart, in turns, each with a little of its own. */
+/** Alternating frames of four distinct kinds, with noise. */
 function fourKinds(frames: number): Float32Array {
   const own = noise(frames * BANDS, 6);
   return own.map((value, at) => {
@@ -22,7 +22,7 @@ function fourKinds(frames: number): Float32Array {
   });
 }
 
-test("spectra that lie apart are sorted into their kinds, each centre the mean of its members", () => {
+it("sortIntoKinds separates distinct spectra, each centre the mean of its members", () => {
   const spectra = fourKinds(202);
   const shapes = shapesOf(spectra, frameOf(spectra));
   const kinds = sortIntoKinds(shapes, 4);
@@ -36,12 +36,12 @@ test("spectra that lie apart are sorted into their kinds, each centre the mean o
   assert.deepEqual(found.slice(4), found.slice(0, 4));
 });
 
-test("the same spectra give the same kinds", () => {
+it("sortIntoKinds is deterministic", () => {
   const shapes = Float64Array.from(fourKinds(90));
   assert.deepEqual(sortIntoKinds(shapes, 7), sortIntoKinds(shapes.slice(), 7));
 });
 
-test("fewer spectra than kinds, or none, give finite kinds all the same", () => {
+it("sortIntoKinds takes fewer spectra than kinds", () => {
   for (const frames of [0, 1, 3]) {
     const kinds = sortIntoKinds(Float64Array.from(fourKinds(frames)), 8);
     assert.equal(kinds.centres.length, 8 * BANDS);
@@ -49,7 +49,7 @@ test("fewer spectra than kinds, or none, give finite kinds all the same", () => 
   }
 });
 
-test("values are added up by the kind of the frame that they belong to, and none is lost", () => {
+it("sumsByKind loses no value", () => {
   const spectra = fourKinds(40);
   const shapes = Float64Array.from(spectra);
   const values = Float64Array.from({ length: shapes.length }, (_, at) => at);
@@ -64,7 +64,7 @@ test("values are added up by the kind of the frame that they belong to, and none
   );
 });
 
-test("a shape keeps three tenths of the level, and nothing from its band limit on", () => {
+it("shapesOf keeps three tenths of the level, and nothing above the band limit", () => {
   const spectra = fourKinds(20);
   const frame = frameOf(spectra, 25);
   const shapes = shapesOf(spectra, frame);
@@ -79,7 +79,7 @@ test("a shape keeps three tenths of the level, and nothing from its band limit o
   });
 });
 
-test("the mean of spectra is theirs, and silence for none", () => {
+it("meanSpectrum averages spectra, and is zero for none", () => {
   assert.deepEqual(
     [...meanSpectrum([...new Array(BANDS).fill(1), ...new Array(BANDS).fill(4)])],
     new Array(BANDS).fill(2.5),
@@ -87,7 +87,7 @@ test("the mean of spectra is theirs, and silence for none", () => {
   assert.deepEqual([...meanSpectrum([])], new Array(BANDS).fill(0));
 });
 
-test("the nearest kind is as near as any other", () => {
+it("nearestKind returns the nearest", () => {
   const row = fc.array(fc.double({ min: -50, max: 50, noNaN: true }), { minLength: BANDS, maxLength: BANDS });
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 6 }), row, (centres, shape) => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { it } from "node:test";
 import { BAND_HZ, BANDS } from "../../../src/engines/following/analysis/bands.ts";
 import { createCodebook, estimateVocalTractWarp } from "../../../src/engines/following/vocal-tract-warp.ts";
 import { noise } from "./analysis/signals.ts";
 
-/** Log spectra of vowels with four formants each, the source's fall with it; what was at f lies at f · warp. */
+/** Log spectra of vowels with four formants and a falling source, with frequencies scaled by `warp`. */
 function vowels(count: number, warp: number, seed: number): Float32Array {
   const draws = noise(4 * count, seed);
   return Float32Array.from({ length: count * BANDS }, (_, at) => {
@@ -20,7 +20,7 @@ function vowels(count: number, warp: number, seed: number): Float32Array {
 
 const codebook = createCodebook(vowels(400, 1, 1));
 
-test("a tract of another length is estimated within 0.02, at a whole band and at a narrow one", () => {
+it("estimateVocalTractWarp is exact to 0.02, for wide and narrow bands", () => {
   for (const warp of [0.8, 0.84, 0.9, 0.97, 1, 1.05]) {
     for (const bandEdgeHz of [7_800, 5_000, 3_400]) {
       const estimate = estimateVocalTractWarp(codebook, vowels(400, warp, 1), bandEdgeHz);
@@ -29,7 +29,7 @@ test("a tract of another length is estimated within 0.02, at a whole band and at
   }
 });
 
-test("other words, another level and another recording's treble change the estimate little", () => {
+it("estimateVocalTractWarp hardly depends on words, level and treble", () => {
   for (const warp of [0.84, 1]) {
     const others = vowels(400, warp, 5).map((value, at) => value - 3 - 0.03 * (at % BANDS));
     const estimate = estimateVocalTractWarp(codebook, others, 7_800);
@@ -37,7 +37,7 @@ test("other words, another level and another recording's treble change the estim
   }
 });
 
-test("the estimate stays from 0.76 to 1.08, whatever is heard", () => {
+it("estimateVocalTractWarp stays within 0.76 and 1.08", () => {
   const heard = [
     vowels(300, 0.6, 2),
     vowels(300, 1.3, 2),
@@ -54,7 +54,7 @@ test("the estimate stays from 0.76 to 1.08, whatever is heard", () => {
   }
 });
 
-test("a codebook holds 48 spectra, means of what it was made of", () => {
+it("createCodebook makes 48 means of its spectra", () => {
   assert.equal(codebook.length, 48 * BANDS);
   const all = vowels(400, 1, 1);
   const [least, most] = [Math.min(...all), Math.max(...all)];

@@ -29,11 +29,11 @@ const profile: fc.Arbitrary<BaselineProfile> = fc
     }),
   );
 
-test("a voice's profile is read as it was kept", () => {
+test("encodeProfile and decodeProfile round-trip", () => {
   fc.assert(fc.property(profile, (own) => assert.deepEqual(decodeProfile(encodeProfile(own)), own)));
 });
 
-test("rows that do not fit each other are refused", () => {
+test("decodeProfile rejects rows that do not fit", () => {
   fc.assert(
     fc.property(profile, fc.integer({ min: 1, max: 9 }), (own, more) => {
       const kept = encodeProfile(own);

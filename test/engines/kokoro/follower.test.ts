@@ -10,17 +10,17 @@ const voices = [
 ];
 const at = (hz: number) => new Float32Array(50).fill(Math.log(hz));
 
-test("the nearest in pitch is set out from, and of two at one pitch the one with the nearer tract", () => {
+test("nearestKokoroVoice decides by pitch, then by vocal tract", () => {
   assert.equal(nearestKokoroVoice(voices, { pitch: at(215), tract: 1.02 }).id, "high");
   assert.equal(nearestKokoroVoice(voices, { pitch: at(165), tract: 0.98 }).id, "woman");
   assert.equal(nearestKokoroVoice(voices, { pitch: at(165), tract: 0.86 }).id, "man");
 });
 
-test("where there is no voice there is nothing to set out from", () => {
+test("nearestKokoroVoice throws without voices", () => {
   assert.throws(() => nearestKokoroVoice([], { pitch: at(165), tract: 1 }), /No voice to start from/);
 });
 
-test("each of Kokoro's everyday voices is the nearest to itself, and no whisper is set out from", () => {
+test("nearestKokoroVoice returns each starting voice for itself, and no whisper is among them", () => {
   for (const { id, pitchHz, tract } of KOKORO_STARTING_VOICES.voices) {
     assert.equal(nearestKokoroVoice(KOKORO_STARTING_VOICES.voices, { pitch: at(pitchHz), tract }).id, id);
   }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { joinSamples } from "../../../src/audio/pcm.ts";
-import { ConversationError } from "../../../src/core/speech-model.ts";
+import { ConversationError, type SpeechModel } from "../../../src/core/speech-model.ts";
 import {
   areConverted,
   CONVERTED,
@@ -12,15 +12,22 @@ import {
 } from "../../../src/engines/kokoro/graphs/convert.ts";
 import { unusedKokoroKnobs, VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
 import { readManner } from "../../../src/serving/prepare/manner.ts";
+import { createWorkerPool } from "../../../src/workers/worker-pool.ts";
 import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../core/scripts.ts";
-import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
+import { speechModelConformance } from "../../core/speech-model-conformance.ts";
+import { openTiny, optionsOf, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
 
 const voice = (...parts: readonly (readonly [id: string, weight: number])[]) =>
   parts.map(([id, weight]) => ({ id, weight }));
 
 describe("Kokoro", () => {
-  test("speaks with the voices that its labels stand for, by their names too, and with mixes of them", async () => {
-    const model = await openTiny();
+  let model: SpeechModel;
+  before(async () => {
+    model = await openTiny();
+  });
+  after(() => model.close());
+
+  test("speaks labels, voices by name, and mixes of them", async () => {
     const said = async (parts: object): Promise<Buffer> =>
       bytesOf((await speakAll(model, { text: SHORT_TEXT, ...parts })).frames);
     const heart = await said({});
@@ -29,11 +36,9 @@ describe("Kokoro", () => {
     const mixed = await said({ voice: voice(["af_heart", 0.5], ["am_michael", 0.5]) });
     assert.ok(!mixed.equals(heart));
     assert.ok(mixed.equals(await said({ voice: voice(["am_michael", 0.5], ["af_heart", 0.5]) })));
-    await model.close();
   });
 
-  test("speaks in a manner and at speeds, and as ever where nothing is asked", async () => {
-    const model = await openTiny();
+  test("follows manners and rates, and nothing else", async () => {
     const said = async (parts: ScriptParts): Promise<Float32Array> =>
       joinSamples(
         (await speakAll(model, { text: LONG_TEXT, ...parts })).frames.map(({ samples }) => samples),
@@ -49,11 +54,9 @@ describe("Kokoro", () => {
       const share = ((await said({ preset: { rate } })).length * rate) / plain.length;
       assert.ok(Math.abs(share - 1) < 0.01, `${rate}: ${share}`);
     }
-    await model.close();
   });
 
-  test("says with British voices what the British dictionary has, and by most of a mix", async () => {
-    const model = await openTiny();
+  test("uses the British dictionary for British voices, or for most of a mix", async () => {
     const said = async (parts: ScriptParts): Promise<string> => {
       const { frames } = await speakAll(model, { text: "A hot bath, Nguyen.", hasMouth: true, ...parts });
       return frames.flatMap(({ mouth }) => mouth?.phonemes.map(({ name }) => name) ?? []).join("");
@@ -63,10 +66,9 @@ describe("Kokoro", () => {
     assert.equal(await said({ voice: voice(["af_heart", 1]), lexicon }), "ɐhɑtbæθnuən");
     assert.match(await said({ voice: voice(["af_heart", 0.4], ["bf_emma", 0.6]) }), /^ɐhɒtbɑθ/);
     assert.match(await said({ voice: voice(["af_heart", 0.6], ["bf_emma", 0.4]) }), /^ɐhɑtbæθ/);
-    await model.close();
   });
 
-  test("gives the same bytes again, also in another process's place and after other voices", async () => {
+  test("repeats its bytes in another model and after other voices", async () => {
     const folder = await tinyFolder();
     const first = await openTiny(folder);
     const once = bytesOf((await speakAll(first, { text: LONG_TEXT })).frames);
@@ -77,8 +79,7 @@ describe("Kokoro", () => {
     await second.close();
   });
 
-  test("refuses a voice that it does not have, and several recordings at once", async () => {
-    const model = await openTiny();
+  test("rejects an unknown voice, and several recordings", async () => {
     await assert.rejects(speakAll(model, { voice: voice(["af_nobody", 1]) }), (error: Error) => {
       assert.ok(error instanceof ConversationError);
       return error.message.includes("af_nobody");
@@ -91,11 +92,9 @@ describe("Kokoro", () => {
     ]) {
       await assert.rejects(speakAll(model, { voice }), /follows one recording at a time/);
     }
-    await model.close();
   });
 
-  test("speaks a narrower sound where less quality is asked for, of the same length", async () => {
-    const model = await openTiny();
+  test("speaks low quality at the same length", async () => {
     const [high, low] = await Promise.all(
       (["high", "low"] as const).map((quality) =>
         speakAll(model, { text: SHORT_TEXT, delivery: { quality } }),
@@ -103,45 +102,36 @@ describe("Kokoro", () => {
     );
     assert.equal(low!.frames.length, high!.frames.length);
     assert.ok(!bytesOf(low!.frames).equals(bytesOf(high!.frames)));
-    await model.close();
   });
 
-  test("cuts a sentence that goes on and on, and speaks all of it", async () => {
-    const model = await openTiny();
+  test("speaks all of a very long sentence", async () => {
     const text = `${"and then we went on and on ".repeat(20).trim()}.`;
     const { report } = await speakAll(model, { text, delivery: { maxFrames: 2_000 } });
     assert.equal(report.spoken.trim(), text);
-    await model.close();
   });
 
-  test("measures a voice once: what it measured lies beside the voice from then on", async () => {
+  test("measures a voice once, and again where the file is damaged", async () => {
     const folder = await tinyFolder();
     const path = join(folder, "statistics", "am_michael.safetensors");
-    const model = await openTiny(folder);
+    const first = await openTiny(folder);
     assert.ok(!existsSync(path));
-    const spoken = bytesOf((await speakAll(model, { speaker: "1" })).frames);
+    const spoken = bytesOf((await speakAll(first, { speaker: "1" })).frames);
     assert.ok(existsSync(path));
-    await model.close();
-    // What is damaged is measured again.
+    await first.close();
     truncateSync(path, 100);
     const again = await openTiny(folder);
     assert.ok(bytesOf((await speakAll(again, { speaker: "1" })).frames).equals(spoken));
     await again.close();
   });
 
-  test("says which knobs do nothing", () => {
-    const unused = unusedKokoroKnobs();
-    assert.deepEqual(Object.keys(unused).sort(), [
-      "acousticTemperature",
-      "penaltyWindow",
-      "repetitionPenalty",
-      "topK",
-    ]);
+  test("has four unused knobs", () => {
+    const names = ["acousticTemperature", "penaltyWindow", "repetitionPenalty", "topK"];
+    assert.deepEqual(Object.keys(unusedKokoroKnobs()).sort(), names);
   });
 });
 
-describe("What is made of Kokoro's graph", () => {
-  test("is made once, and again where a byte of it has changed", async () => {
+describe("convertGraphs", () => {
+  test("converts again after a byte has changed", async () => {
     const folder = publishedFolder();
     assert.equal(await areConverted(folder, never()), false);
     await convertGraphs(folder);
@@ -155,7 +145,7 @@ describe("What is made of Kokoro's graph", () => {
     assert.equal(await areConverted(folder, never()), true);
   });
 
-  test("is not made of what is no such graph, and nothing is left of the attempt", async () => {
+  test("rejects a damaged graph, and leaves no files", async () => {
     for (const damage of [
       (path: string) => writeFileSync(path, "no graph"),
       (path: string) => truncateSync(path, 1_000),
@@ -168,7 +158,7 @@ describe("What is made of Kokoro's graph", () => {
     }
   });
 
-  test("a voice that is damaged or gone is refused by its file's name", async () => {
+  test("is not needed to reject a damaged or missing voice by its file's name", async () => {
     const folder = await tinyFolder();
     truncateSync(join(folder, VOICES_FOLDER, "af_heart.bin"), 522_236);
     rmSync(join(folder, VOICES_FOLDER, "am_michael.bin"));
@@ -178,3 +168,15 @@ describe("What is made of Kokoro's graph", () => {
     await model.close();
   });
 });
+
+const folder = tinyFolder();
+
+speechModelConformance("a tiny Kokoro", async () => openTiny(await folder));
+
+speechModelConformance("a tiny Kokoro in threads", async () =>
+  createWorkerPool({
+    entry: new URL("../../../src/engines/kokoro/model.js", import.meta.url),
+    create: await optionsOf(await folder),
+    size: 2,
+  }),
+);

@@ -7,8 +7,8 @@ const measured = (steps: number, ...statistics: number[]) => ({
   statistics: Float32Array.from(statistics),
 });
 
-describe("statistics of a voice's norms", () => {
-  test("are a line over the inverse of a sentence's length", () => {
+describe("fitNormStatistics", () => {
+  test("fits a line over the inverse of the length", () => {
     const of = (steps: number) => measured(steps, 2 + 100 / steps, -1 - 50 / steps);
     const line = fitNormStatistics([of(60), of(100), of(200)]);
     for (const steps of [60, 80, 400]) {
@@ -18,9 +18,9 @@ describe("statistics of a voice's norms", () => {
     }
   });
 
-  test("stay positive where they were, however far the line goes, and are not drawn out below 1 s", () => {
+  test("stays positive, and is constant below 1 s", () => {
     const line = fitNormStatistics([measured(60, 1), measured(120, 2)]);
-    // The line itself would be at −0.5 for 24 steps.
+    // The line itself is −0.5 at 24 steps.
     assert.ok(normStatisticsFor(line, 40)[0]! >= 0.3 - 1e-6);
     assert.deepEqual(normStatisticsFor(line, 10), normStatisticsFor(line, 40));
   });

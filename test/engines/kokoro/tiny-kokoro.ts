@@ -8,10 +8,7 @@ import { GraphFile } from "../../../src/onnx/graph-file.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { tables, VOICE_DIR } from "../embedded/voice.ts";
 
-/**
- * A graph with random weights, laid out as Kokoro's: the same inputs, tensors at which it is cut, layers that a piece
- * reaches over, and 8-bit weights. It hums.
- */
+/** A graph with random weights in Kokoro's layout, with 8-bit weights. It hums. */
 export function tinyGraph(): Uint8Array {
   const graph = new GraphFile();
   const random = randomOf(1);
@@ -39,7 +36,7 @@ export function tinyGraph(): Uint8Array {
   const columns = graph.add("Gather", [floats([178, 512], 1), tokens]);
   graph.addMany("Transpose", [columns], [`${E}text_encoder/Transpose_2_output_0`], { perm: [0, 2, 1] });
 
-  // What the host repeats by the durations comes back here.
+  // Upsampled by the durations.
   graph.addNamed(`${E}MatMul_1_output_0`, "Identity", [`${E}text_encoder/Transpose_2_output_0`]);
   graph.addMany("Transpose", [`${E}predictor/text_encoder/Concat_4_output_0`], [`${E}MatMul_output_0`], {
     perm: [0, 2, 1],
@@ -64,7 +61,7 @@ export function tinyGraph(): Uint8Array {
   ] as const) {
     graph.addNamed(`${D}${name}_output_0`, "Unsqueeze", [`${E}${of}_output_0`, graph.integers(1)]);
   }
-  // The source: the pitch, 60 times as often, and one column more.
+  // The source: the pitch at 60 times the rate, and one column more.
   const often = graph.add(
     "Resize",
     [`${D}Unsqueeze_output_0`, "", graph.constant(Float32Array.of(1, 1, 60), [3])],
@@ -163,7 +160,7 @@ export function tinyGraph(): Uint8Array {
 
 const WIDTH = 4;
 
-/** An instance norm that a style scales and shifts. */
+/** An adaptive instance norm. */
 function norm(graph: GraphFile, x: string, name: string, half: string): string {
   const D = "/decoder/decoder/";
   const bias = graph.constant(
@@ -191,7 +188,7 @@ function norm(graph: GraphFile, x: string, name: string, half: string): string {
   return graph.add("Add", [graph.add("Mul", [graph.add("Add", [scale!, graph.number(1)]), even]), shift!]);
 }
 
-/** A convolution as `quantize_dynamic` leaves it. */
+/** A convolution of `quantize_dynamic`. */
 function quantisedConvolution(graph: GraphFile, x: string, random: () => number): string {
   const [quantised, scale, zero] = graph.addMany("DynamicQuantizeLinear", [x], 3);
   const weight = Uint8Array.from({ length: WIDTH * WIDTH * 3 }, () => 128 + Math.round(100 * random()));
@@ -221,7 +218,7 @@ export function randomOf(seed: number): () => number {
 
 export const TINY_VOICES = ["af_heart", "am_michael", "bf_emma"] as const;
 
-/** A checkpoint's folder as a pull leaves it, without what is made of it. */
+/** A pulled checkpoint, not converted. */
 export function publishedFolder(): string {
   const folder = temporaryFolder();
   writeFileSync(join(folder, PUBLISHED_GRAPH), tinyGraph());
@@ -236,7 +233,7 @@ export function publishedFolder(): string {
 
 let made: Promise<string> | undefined;
 
-/** The same with what is made of it; a copy for each. */
+/** A copy of the converted checkpoint. */
 export async function tinyFolder(): Promise<string> {
   made ??= (async () => {
     const folder = publishedFolder();

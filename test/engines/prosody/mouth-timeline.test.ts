@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { it } from "node:test";
 import { VISEMES } from "../../../src/contract/spoken.ts";
 import { MouthTimeline, mouthPlan } from "../../../src/engines/prosody/mouth-timeline.ts";
 import { tables } from "../../text/voice.ts";
@@ -7,7 +7,7 @@ import { tables } from "../../text/voice.ts";
 const byId = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
 const phonemeOf = (id: number) => byId.get(id) ?? "";
 
-/** A plan of phonemes of two frames each, all of them loud but for pauses. They sound from frame 3 on, which is 3 early. */
+/** A plan of two frames per phoneme, loud except for pauses, from frame 3, which is 3 early. */
 function planOf(phonemes: string) {
   const ids = [0, ...[...phonemes].map((phoneme) => tables.vocabulary.get(phoneme)!), 0];
   const steps = new Int32Array(ids.length).fill(1).fill(3, 0, 1);
@@ -21,18 +21,18 @@ const shapes = (phonemes: string) =>
     ({ name, fromFrame, toFrame }) => `${name} ${fromFrame}-${toFrame}`,
   );
 
-test("equal shapes that meet are one, a diphthong has two, and an h the one that follows", () => {
+it("mouthPlan joins equal visemes, makes two of a diphthong, and shapes an h as the next sound", () => {
   assert.deepEqual(shapes("pbm"), ["PP 3-9"]);
   assert.deepEqual(shapes("bI"), ["PP 3-5", "aa 5-6", "I 6-7"]);
   assert.deepEqual(shapes("hˈW"), ["aa 3-7", "U 7-9"]);
 });
 
-test("a space between words is no pause, and a comma is one", () => {
+it("mouthPlan rests at a comma, not at a space", () => {
   assert.deepEqual(shapes("b s"), ["PP 3-5", "SS 5-9"]);
   assert.deepEqual(shapes("b, s"), ["PP 3-5", "sil 5-9", "SS 9-11"]);
 });
 
-test("every phoneme that the dictionary has is one of Oculus's shapes", () => {
+it("mouthPlan has one of Oculus's visemes for every phoneme", () => {
   for (const [phoneme, id] of tables.vocabulary) {
     if (id <= 16 || !"AIOQWYTabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻ".includes(phoneme)) continue;
     for (const { name } of mouthPlan(planOf(`${phoneme}ɑ`), phonemeOf).visemes)
@@ -40,12 +40,12 @@ test("every phoneme that the dictionary has is one of Oculus's shapes", () => {
   }
 });
 
-test("a British o has a shape of its own, and a mark of length none", () => {
+it("mouthPlan shapes a British o, and ignores a length mark", () => {
   assert.deepEqual(shapes("ɒd"), ["O 3-5", "DD 5-7"]);
   assert.deepEqual(shapes("ɑːd"), ["aa 3-7", "DD 7-9"]);
 });
 
-test("over an utterance there is always a shape, at rest around segments, and none behind the end", () => {
+it("MouthTimeline always has a viseme, at rest around segments, and none after the end", () => {
   const heard = new MouthTimeline(24_000);
   heard.place(mouthPlan(planOf("bɑ"), phonemeOf), { atSample: 0, frame: 2, endFrame: 1_000 });
   heard.rest(12_000);

@@ -11,7 +11,7 @@ const HALVES = [
   ["He told me the truth", "at least most of it."],
 ] as const;
 
-describe("Inside a sentence", () => {
+describe("Pauses within a sentence", () => {
   let model: SpeechModel;
   before(async () => {
     model = await openVoice();
@@ -19,7 +19,7 @@ describe("Inside a sentence", () => {
   after(() => model.close());
 
   for (const mark of [";", ":", "—"]) {
-    test(`the voice pauses at "${mark}" for as long as goes with it`, async () => {
+    test(`have the length of "${mark}"`, async () => {
       for (const [begin, end] of HALVES) {
         for (const speaker of ["0", "1"]) {
           const text = `${begin}${mark}${mark === "—" ? "" : " "}${end}`;
@@ -33,10 +33,10 @@ describe("Inside a sentence", () => {
   }
 });
 
-describe("Pauses at marks are widened", () => {
+describe("lengthenMarkPauses", () => {
   const SOUND = 7;
   const SILENCE = -6;
-  /** A word, the mark in two steps of silence, a space, a word, and the mark once more at the end. */
+  /** A word, a mark of two silent steps, a space, a word, and the mark again. */
   const plan: Plan = {
     ids: [0, 50, 1, 16, 51, 1, 0],
     steps: Int32Array.from([1, 3, 2, 1, 3, 1, 1]),
@@ -49,7 +49,7 @@ describe("Pauses at marks are widened", () => {
     pitchHz: new Float32Array(24).fill(180),
   };
 
-  test("by silence in the middle of what is silent already, whole steps of it, and only between words", () => {
+  test("inserts whole steps of silence into silence between words", () => {
     const wider = lengthenMarkPauses(plan, [1, 1, 1, 1, 1, 1, 1]);
     const added = Math.round((markPauseS(";") - 0.05) / 0.025);
     assert.deepEqual([...wider.steps], [1, 3, 2 + added, 1, 3, 1, 1]);
@@ -61,7 +61,7 @@ describe("Pauses at marks are widened", () => {
     assert.deepEqual(wider.energy.subarray(12 + 2 * added), plan.energy.subarray(12));
   });
 
-  test("by more where pauses are longer, and not where they are long enough or there is no such mark", () => {
+  test("scales with the factor, and leaves long pauses and other marks alone", () => {
     const factors = [1, 1, 1.5, 1, 1, 1, 1];
     assert.ok(
       lengthenMarkPauses(plan, factors).frames > lengthenMarkPauses(plan, [1, 1, 1, 1, 1, 1, 1]).frames + 8,

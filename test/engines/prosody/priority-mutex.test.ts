@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import { PriorityMutex } from "../../../src/engines/prosody/priority-mutex.ts";
 import { never } from "../../core/scripts.ts";
 
-describe("A priority mutex", () => {
-  test("lets one job through at a time, urgent ones first, the others in their order", async () => {
+describe("PriorityMutex", () => {
+  test("runs one job at a time, urgent ones first, others in order", async () => {
     const mutex = new PriorityMutex(() => 0);
     const done: string[] = [];
     let inside = 0;
@@ -15,17 +15,12 @@ describe("A priority mutex", () => {
       done.push(name);
     };
     const pass = (name: string, isUrgent: boolean) => mutex.pass(job(name), never(), isUrgent);
-    await Promise.all([
-      pass("a", false),
-      pass("b", false),
-      pass("c", true),
-      pass("d", false),
-      pass("e", true),
-    ]);
+    const jobs = [..."abcde"].map((name) => pass(name, name === "c" || name === "e"));
+    await Promise.all(jobs);
     assert.deepEqual(done, ["a", "c", "e", "b", "d"]);
   });
 
-  test("lets those who have waited for long take turns with the urgent", async () => {
+  test("alternates long-waiting jobs with urgent ones", async () => {
     let nowMs = 0;
     const mutex = new PriorityMutex(() => nowMs);
     const done: string[] = [];
@@ -43,7 +38,7 @@ describe("A priority mutex", () => {
     assert.deepEqual(done, ["p", "1", "2", "3", "q", "4", "r", "5", "6"]);
   });
 
-  test("goes on after a job that failed, and skips one whose signal aborted while it waited", async () => {
+  test("continues after a failure, and skips an aborted job", async () => {
     const mutex = new PriorityMutex();
     const gone = new AbortController();
     const failing = mutex.pass(async () => Promise.reject(new Error("failed")), never(), false);

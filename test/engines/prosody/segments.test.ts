@@ -12,7 +12,7 @@ import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { CountedText, never } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 
-/** Each letter is a phoneme of its own, `/` begins a new segment; what has no letter is not spoken. */
+/** A reader for which letters are phonemes and `/` begins a segment. */
 const readLetters: SegmentReader = {
   split: (piece) => splitSentences(piece),
   read: async (sentence) =>
@@ -35,8 +35,8 @@ async function segmentsOf(
   return { segments, source };
 }
 
-describe("Segments of a text", () => {
-  test("are its sentences, each with the text as it was given", async () => {
+describe("SegmentSource", () => {
+  test("returns the sentences with their exact text", async () => {
     const { segments, source } = await segmentsOf("One two.  “Three!” \n\n Four. ", "Five.");
     assert.deepEqual(
       segments.map(({ text }) => text),
@@ -45,7 +45,7 @@ describe("Segments of a text", () => {
     assert.equal(source.text, "One two.  “Three!” \n\n Four. Five.");
   });
 
-  test("leave no letter of any text out, and repeat none", async () => {
+  test("loses and repeats no letter of any text", async () => {
     const text = fc.stringMatching(/^[a-zA-Z .!?…\n"”)'éß中-]{0,80}$/);
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 4 }), async (pieces) => {
@@ -58,7 +58,7 @@ describe("Segments of a text", () => {
     );
   });
 
-  test("count words through a sentence that was cut", async () => {
+  test("counts words through a divided sentence", async () => {
     const { segments } = await segmentsOf("one two/three/four five six. Seven.");
     assert.deepEqual(
       segments.map(({ words, wordsBefore, endsSentence }) => [words, wordsBefore, endsSentence]),
@@ -71,7 +71,7 @@ describe("Segments of a text", () => {
     );
   });
 
-  test("begin where the text asks for silence or another voice, and know what was asked between them", async () => {
+  test("divides at requested silences and voices, and reports what is between", async () => {
     const cuts: (readonly number[])[] = [];
     const reader: SegmentReader = {
       split: readLetters.split,
@@ -126,7 +126,7 @@ describe("Segments of a text", () => {
     assert.equal(source.text, text);
   });
 
-  test("of a sentence that goes on and on are read one after the other, and lose nothing", async () => {
+  test("reads an endless sentence step by step, without loss", async () => {
     const read: string[] = [];
     const reader: SegmentReader = {
       split: (piece) => splitSentences(piece).flatMap(cutRunOn),
@@ -147,7 +147,7 @@ describe("Segments of a text", () => {
     );
   });
 
-  test("end a paragraph where a line does, not where a piece does", async () => {
+  test("ends a paragraph at a line end, not at the end of a piece", async () => {
     const { segments } = await segmentsOf("One.\nTwo. Three.", "Four.");
     assert.deepEqual(
       segments.map((segment) => segment.pauseS),
@@ -155,7 +155,7 @@ describe("Segments of a text", () => {
     );
   });
 
-  test("know the paragraph that they begin or end, past what is silent, and the words said before them", async () => {
+  test("reports paragraph bounds past silent text, and the words spoken before", async () => {
     const { segments } = await segmentsOf("***\nOne two.\n\n…\n\nThree/four. Five.", "Six.");
     assert.deepEqual(
       segments.map((segment) => [
@@ -173,7 +173,7 @@ describe("Segments of a text", () => {
     );
   });
 
-  test("are not asked of a text that was let go", async () => {
+  test("reads no text after release", async () => {
     const text = new CountedText(["One. Two.", "Three."]);
     const source = new SegmentSource(text, readLetters, never());
     await source.next();
@@ -181,18 +181,27 @@ describe("Segments of a text", () => {
     assert.ok(text.isReleased);
     assert.equal(text.pulls, 1);
   });
+  test("locates each word in the whole text", async () => {
+    const { segments, source } = await segmentsOf("One two.  “Three!” \n\n Four/ five. ", "Six sixes.");
+    const words = segments.flatMap(({ sources }) =>
+      sources.map(({ from, to }) => source.text.slice(from, to)),
+    );
+    assert.deepEqual(words, ["One", "two", "Three", "Four", "five", "Six", "sixes"]);
+  });
 });
 
-test("a pause goes by the last mark, behind quotes and brackets too", () => {
-  const after = (text: string) => pauseS(text, false);
-  assert.equal(after("Well."), 0.4);
-  assert.equal(after("“Well?”)"), 0.43);
-  assert.equal(after("Well..."), 0.6);
-  assert.equal(after("Well…”"), 0.6);
-  assert.equal(after("3.5 kg"), 0.4);
+test("pauseS depends on the last mark, also before quotes and brackets", () => {
+  for (const [text, seconds] of [
+    ["Well.", 0.4],
+    ["“Well?”)", 0.43],
+    ["Well...", 0.6],
+    ["Well…”", 0.6],
+    ["3.5 kg", 0.4],
+  ] as const)
+    assert.equal(pauseS(text, false), seconds, text);
 });
 
-test("a pause inside a sentence goes by its mark: short where there is none, or a comma", () => {
+test("clausePauseS depends on the mark, short for none or a comma", () => {
   const [semicolon, comma, dash, space] = [1, 3, 9, 16];
   assert.ok(clausePauseS([0, 50, 0]) < 0.25);
   assert.ok(clausePauseS([0, 50, comma, 0]) < 0.25);
@@ -200,12 +209,6 @@ test("a pause inside a sentence goes by its mark: short where there is none, or 
   assert.equal(clausePauseS([0, 50, space, dash, 0]), 0.25);
 });
 
-test("each word of a segment knows where it stands in the whole text", async () => {
-  const { segments, source } = await segmentsOf("One two.  “Three!” \n\n Four/ five. ", "Six sixes.");
-  const words = segments.flatMap(({ sources }) => sources.map(({ from, to }) => source.text.slice(from, to)));
-  assert.deepEqual(words, ["One", "two", "Three", "Four", "five", "Six", "sixes"]);
-});
-
-test("the words of phoneme ids are counted", () => {
+test("wordCount counts the words of phoneme ids", () => {
   assert.equal(wordCount([0, 50, 51, 16, 52, 4, 16, 53, 0]), 3);
 });

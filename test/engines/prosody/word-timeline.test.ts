@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WordTimeline } from "../../../src/engines/prosody/word-timeline.ts";
 
-/** The words that are told of a text whose spoken words come from what lies between its spaces. */
-function toldOf(text: string): string[] {
+/** The reported words of a text, timed by its spaces. */
+function timedWords(text: string): string[] {
   const heard = new WordTimeline(240_000);
   const words = [...text.matchAll(/\S+/gu)].map(({ 0: word, index }, at) => ({
     source: { from: index, to: index + word.length },
@@ -17,19 +17,9 @@ function toldOf(text: string): string[] {
   return told.map(({ word }) => word);
 }
 
-test("a word is told without what encloses it, and with what is said of it or belongs to it", () => {
-  assert.deepEqual(toldOf("[sic] {a} ⟨b⟩ 「c」 ‹d› ‘e ¿f? ¡g! \u202eh\u202c \u0000i {}"), [
-    "sic",
-    "a",
-    "b",
-    "c",
-    "d",
-    "e",
-    "f?",
-    "g!",
-    "h",
-    "i",
-  ]);
+test("WordTimeline reports words without their brackets, but with marks that are spoken", () => {
+  const bare = timedWords("[sic] {a} ⟨b⟩ 「c」 ‹d› ‘e ¿f? ¡g! \u202eh\u202c \u0000i {}");
+  assert.deepEqual(bare, ["sic", "a", "b", "c", "d", "e", "f?", "g!", "h", "i"]);
   const whole = ["$5", "5%", "C++", ".NET", "’90s", "dogs’", "Ph.D.", "cafe\u0301", "f(x)", "a[i][j]", "👍"];
-  assert.deepEqual(toldOf(whole.join(" ")), whole);
+  assert.deepEqual(timedWords(whole.join(" ")), whole);
 });

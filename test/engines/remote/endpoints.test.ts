@@ -38,10 +38,10 @@ function model(
   return made;
 }
 
-/** What it fails with, which is told to nobody but the log, and holds nothing that nobody may see. */
+/** Returns the failure, which holds neither the key nor what the endpoint sent. */
 async function failure(of: SpeechModel, text = LONG_TEXT): Promise<SpeechFailedError> {
   const error = await speakAll(of, { text }).then(
-    () => assert.fail("it spoke"),
+    () => assert.fail("no failure"),
     (thrown: unknown) => thrown,
   );
   assert.ok(error instanceof SpeechFailedError, String(error));
@@ -52,7 +52,7 @@ async function failure(of: SpeechModel, text = LONG_TEXT): Promise<SpeechFailedE
 const silent: Answer = () => {};
 const hangUp: Answer = ({ request }) => void request.socket.destroy();
 
-/** An address at which nobody listens. */
+/** A port without a listener. */
 async function nowhere(): Promise<string> {
   const made = createServer();
   await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
@@ -62,39 +62,38 @@ async function nowhere(): Promise<string> {
   return `http://127.0.0.1:${address.port}/v1`;
 }
 
-describe("endpoints", () => {
+describe("A remote model's endpoints", () => {
   const failing: readonly [what: string, answer: Answer][] = [
     ["fails", refusal(500)],
     ["is busy", refusal(429)],
-    ["is being started", refusal(503)],
-    ["hangs up", hangUp],
-    ["gives nothing", ({ response }) => void response.writeHead(200, { "content-type": "audio/wav" }).end()],
+    ["is starting", refusal(503)],
+    ["resets the connection", hangUp],
+    ["sends nothing", ({ response }) => void response.writeHead(200, { "content-type": "audio/wav" }).end()],
     [
-      "breaks off before a sample",
+      "breaks off before the first sample",
       ({ response }) => {
         response.writeHead(200, { "content-type": "audio/wav" });
         response.write(streamedWav(Buffer.alloc(0)), () => response.destroy());
       },
     ],
   ];
-  for (const [what, answer] of failing) {
-    test(`another is asked where one ${what}`, async () => {
+  for (const [what, answer] of failing)
+    test(`are tried in turn when one ${what}`, async () => {
       const [wrong, right] = [await server(answer), await server(speech)];
       const { report } = await speakAll(model([wrong.url, right.url]), { text: LONG_TEXT });
       assert.equal(report.stop, "finished");
       assert.deepEqual([wrong.asked.length, right.asked.length], [1, 1]);
       assert.deepEqual(right.asked[0]?.body, wrong.asked[0]?.body);
     });
-  }
 
-  test("another is asked where nobody listens, and where one says nothing, within the time for the first sound", async () => {
+  test("are tried in turn when one is unreachable or silent, within firstSoundTimeoutMs", async () => {
     const [quiet, right] = [await server(silent), await server(speech)];
     const elsewhere = model([await nowhere(), quiet.url, right.url], { firstSoundTimeoutMs: 4_000 });
     assert.equal((await speakAll(elsewhere, { text: LONG_TEXT })).report.stop, "finished");
-    assert.ok(quiet.asked[0]?.hasLeft(), "the silent one is not waited for");
+    assert.ok(quiet.asked[0]?.hasLeft(), "the silent one is left");
   });
 
-  test("one that is alone is asked once more, and each no more than twice", async () => {
+  test("are tried twice each at most", async () => {
     const alone = await server(refusal(503), speech);
     assert.equal((await speakAll(model([alone.url]), { text: LONG_TEXT })).report.stop, "finished");
     assert.equal(alone.asked.length, 2);
@@ -107,7 +106,7 @@ describe("endpoints", () => {
     );
   });
 
-  test("a busy one is left alone for as long as it asks, and the client is told to wait as long", async () => {
+  test("are left alone for their Retry-After, which clients are told", async () => {
     const soon = await server(refusal(429, { "retry-after-ms": "400" }), speech);
     assert.equal((await speakAll(model([soon.url]), { text: LONG_TEXT })).report.stop, "finished");
     assert.equal(soon.asked.length, 2);
@@ -121,14 +120,14 @@ describe("endpoints", () => {
     assert.equal(late.asked.length, 1);
   });
 
-  test("one that failed is asked after the others for a while", async () => {
+  test("are tried last for a while after a failure", async () => {
     const [wrong, right] = [await server(refusal(500), speech), await server(speech)];
     const both = model([wrong.url, right.url]);
     for (const _ of [1, 2, 3]) await speakAll(both, { text: LONG_TEXT });
     assert.deepEqual([wrong.asked.length, right.asked.length], [1, 3]);
   });
 
-  test("who has least to do is asked first", async () => {
+  test("are chosen by the fewest open requests", async () => {
     const held: Answer = ({ response }) => {
       response.writeHead(200, { "content-type": "audio/wav" });
       response.write(streamedWav(tonePcm(1)));
@@ -143,7 +142,7 @@ describe("endpoints", () => {
     await Promise.all(open.map((each) => assert.rejects(drain(each))));
   });
 
-  test("what is over counts no more, and neither does what failed or was left", async () => {
+  test("do not count requests that have ended, failed or been left", async () => {
     const [one, other] = [await server(speech), await server(speech)];
     const both = model([one.url, other.url]);
     for (const _ of [1, 2]) await speakAll(both, { text: LONG_TEXT });
@@ -152,12 +151,12 @@ describe("endpoints", () => {
     await left.return({ stop: "finished", spoken: "" });
     await speakAll(both, { text: LONG_TEXT });
     assert.deepEqual([one.asked.length, other.asked.length], [4, 0]);
-    // A connection whose answer was read to its end is kept.
+    // A fully read connection is kept alive.
     const sockets = new Set(one.asked.slice(0, 3).map(({ request }) => request.socket));
     assert.equal(sockets.size, 1);
   });
 
-  test("after the first sound nothing is tried again", async () => {
+  test("are not tried again after the first sound", async () => {
     const breaking: Answer = ({ response }) => {
       response.writeHead(200, { "content-type": "audio/wav" });
       response.write(streamedWav(tonePcm(1)), () => response.destroy());
@@ -168,7 +167,7 @@ describe("endpoints", () => {
     assert.equal(right.asked.length, 0);
   });
 
-  test("no redirect is followed, and the key goes nowhere but to its own host", async () => {
+  test("get no redirected request, and the key goes to its own host only", async () => {
     const other = await server(speech);
     for (const status of [301, 302, 303, 307, 308]) {
       const redirecting = await server(refusal(status, { location: `${other.url}/audio/speech` }));
@@ -184,7 +183,7 @@ describe("endpoints", () => {
     assert.equal(keyless.asked[0]?.request.headers.authorization, undefined);
   });
 
-  const lasting: readonly [status: number, says: RegExp][] = [
+  const lasting: readonly [status: number, message: RegExp][] = [
     [401, /refused the key \(401\): check keyFile or keyEnv$/],
     [403, /does not let this key use the model \(403\)/],
     [404, /has no such route or model \(404\): check urls, which usually end in \/v1/],
@@ -192,20 +191,19 @@ describe("endpoints", () => {
     [422, /refused the request \(422\)/],
     [204, /answered with 204 instead of 200/],
   ];
-  for (const [status, says] of lasting) {
-    test(`a ${status} is not tried again, here or elsewhere`, async () => {
+  for (const [status, pattern] of lasting)
+    test(`are not tried again after a ${status}`, async () => {
       const [wrong, right] = [await server(refusal(status)), await server(speech)];
-      assert.match((await failure(model([wrong.url, right.url]))).message, says);
+      assert.match((await failure(model([wrong.url, right.url]))).message, pattern);
       assert.deepEqual([wrong.asked.length, right.asked.length], [1, 0]);
     });
-  }
 
-  test("what becomes of an endpoint is told when it changes, and not at every request", async () => {
+  test("report changes only", async () => {
     const events: EndpointEvent[] = [];
     const one = await server(refusal(401), refusal(401), refusal(401), speech);
-    const told = model([one.url], { onEvent: (event) => events.push(event) });
-    for (const _ of [1, 2, 3]) await failure(told);
-    for (const _ of [1, 2]) await speakAll(told, { text: LONG_TEXT });
+    const observed = model([one.url], { onEvent: (event) => events.push(event) });
+    for (const _ of [1, 2, 3]) await failure(observed);
+    for (const _ of [1, 2]) await speakAll(observed, { text: LONG_TEXT });
     const problem = "refused the key (401): check keyFile or keyEnv";
     const where = { checkpoint: "elsewhere", endpoint: one.host, problem };
     assert.deepEqual(events, [
@@ -214,21 +212,21 @@ describe("endpoints", () => {
     ]);
   });
 
-  test("silence for longer than the time for the first sound is a failure, and leaves the endpoint", async () => {
+  test("are left after firstSoundTimeoutMs of silence", async () => {
     const quiet = await server(silent);
     const { message } = await failure(model([quiet.url], { firstSoundTimeoutMs: 300 }));
     assert.match(message, /sent no audio in time \(firstSoundTimeoutMs, 300 ms for all tries\)$/);
     await until("the connection to be closed", () => quiet.asked[0]?.hasLeft() === true);
   });
 
-  test("headers without end are a failure", async () => {
+  test("fail on headers that are too long", async () => {
     const endless: Answer = ({ response }) =>
       void response.writeHead(200, { "content-type": "audio/wav", "x-long": "x".repeat(100_000) }).end();
     const { message } = await failure(model([(await server(endless)).url]));
     assert.match(message, /sent headers that are too long \(HPE_HEADER_OVERFLOW\)/);
   });
 
-  test("what is no HTTP is a failure", async () => {
+  test("fail on another protocol", async () => {
     const made = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.end("220 mail.example ESMTP\r\n"));
@@ -240,23 +238,23 @@ describe("endpoints", () => {
     assert.match(message, /sent invalid HTTP \(HPE_\w+\)/);
   });
 
-  test("a connection that was kept and has been closed meanwhile costs nothing", async () => {
+  test("are asked again, without an event, when a kept connection was closed", async () => {
     const one = await server(speech);
     const events: EndpointEvent[] = [];
-    const told = model([one.url], { onEvent: (event) => events.push(event) });
-    await speakAll(told, { text: LONG_TEXT });
+    const observed = model([one.url], { onEvent: (event) => events.push(event) });
+    await speakAll(observed, { text: LONG_TEXT });
     const [first] = one.asked;
     one.answers(({ request, response }) => {
-      // The one that was kept is closed as the request comes; a fresh one is not.
+      // The kept connection is closed by this request; a fresh one is not.
       if (request.socket === first?.request.socket) request.socket.destroy();
       else void speech({ request, response, body: null, hasLeft: () => false });
     });
-    assert.equal((await speakAll(told, { text: LONG_TEXT })).report.stop, "finished");
+    assert.equal((await speakAll(observed, { text: LONG_TEXT })).report.stop, "finished");
     assert.equal(one.asked.length, 2);
     assert.deepEqual(events, []);
   });
 
-  test("an abort reaches the endpoint, before its first byte, after it, and where the utterance is left", async () => {
+  test("see an abort before the first byte, after it, and when the utterance is left", async () => {
     const held: Answer = ({ response }) => {
       response.writeHead(200, { "content-type": "audio/wav" });
       response.write(streamedWav(tonePcm(1)));
@@ -288,7 +286,7 @@ describe("endpoints", () => {
     assert.equal(one.asked.length, 3);
   });
 
-  test("closing ends what is open at the endpoint", async () => {
+  test("are disconnected on close", async () => {
     const one = await server(silent);
     const elsewhere = remoteModel({ urls: [one.url] });
     const waiting = assert.rejects(speakAll(elsewhere, { text: LONG_TEXT }), SpeechFailedError);

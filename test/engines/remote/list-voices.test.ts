@@ -22,8 +22,8 @@ async function listed(
 
 const ids = (voices: readonly ModelVoice[]): string[] => voices.map(({ id }) => id);
 
-describe("the voices of a server", () => {
-  test("are asked for by its list, with the key that it is spoken with", async () => {
+describe("listVoices", () => {
+  test("requests the list with the key", async () => {
     assert.deepEqual(await listed(json({ voices: ["af_heart"] })), [
       {
         id: "af_heart",
@@ -34,14 +34,14 @@ describe("the voices of a server", () => {
         aliases: [],
       },
     ]);
-    const [{ request } = assert.fail("it was not asked")] = server.asked;
+    const [{ request } = assert.fail("no request")] = server.asked;
     assert.deepEqual(
       [request.method, request.url, request.headers.authorization],
       ["GET", "/v1/audio/voices", "Bearer the-key"],
     );
   });
 
-  test("are read in every form that servers have, each once, and what is none is passed over", async () => {
+  test("reads every common format, without duplicates", async () => {
     const forms = [
       { voices: ["a", "b", "A", "a"] },
       { voices: [{ id: "a", name: "The first" }, { name: "b" }, null, 3, {}, { id: 4 }, ["c"]] },
@@ -51,7 +51,7 @@ describe("the voices of a server", () => {
     for (const form of forms) assert.deepEqual(ids(await listed(json(form))), ["a", "b"]);
   });
 
-  test("of another Antiphon are those of its model, as it describes them", async () => {
+  test("reads the voices of another Antiphon's model, with their descriptions", async () => {
     const voice = (id: string, models: readonly string[], more: object = {}) => ({
       ...{ id, name: `Voice ${id}`, description: "Warm.", aliases: ["ash"], sex: "male", accent: "en-GB" },
       ...{ models, owner: "model" },
@@ -80,7 +80,7 @@ describe("the voices of a server", () => {
     assert.deepEqual(ids(await listed(list, { kind: "antiphon", model: null })), ["3"]);
   });
 
-  test("are none where it has no such list, or its answer is too long, endless, late or broken", async () => {
+  test("is empty for a missing, long, endless, late or broken list", async () => {
     const many = Array.from({ length: MAX_LISTED_VOICES + 50 }, (_, at) => `voice ${at}`);
     assert.equal((await listed(json({ voices: many }))).length, MAX_LISTED_VOICES);
     const silent: Answer = () => {};
@@ -112,7 +112,7 @@ describe("the voices of a server", () => {
     assert.equal(other.asked.length, 0);
   });
 
-  test("are those of the next address, where one fails or is silent", async () => {
+  test("tries the next address after a failure", async () => {
     other.answers(json({ voices: ["b"] }));
     const urls = [server.url, other.url];
     assert.deepEqual(ids(await listed(refusal(500), { urls })), ["b"]);
@@ -120,13 +120,13 @@ describe("the voices of a server", () => {
   });
 });
 
-describe("what is known of them", () => {
+describe("cacheVoices", () => {
   const voice = (id: string): ModelVoice => ({
     ...{ id, name: id, sex: null, accent: null },
     ...{ description: "", aliases: [] },
   });
 
-  test("is asked once for all who want it, and kept for a minute", async () => {
+  test("requests once for all callers, and again after a minute", async () => {
     let nowMs = 0;
     let times = 0;
     const voices = cacheVoices(
@@ -141,13 +141,13 @@ describe("what is known of them", () => {
     nowMs = 59_999;
     assert.deepEqual([ids(await voices()), times], [["1"], 1]);
     nowMs = 60_000;
-    assert.deepEqual(ids(await voices()), ["1"], "nobody waits for what is asked anew");
+    assert.deepEqual(ids(await voices()), ["1"], "does not wait for the refresh");
     assert.equal(times, 2);
     await turn();
     assert.deepEqual(ids(await voices()), ["2"]);
   });
 
-  test("is nothing while asking fails", async () => {
+  test("is empty while requests fail", async () => {
     const voices = cacheVoices(() => Promise.reject(new Error("no")));
     assert.deepEqual([await voices(), await voices()], [[], []]);
   });

@@ -2,7 +2,7 @@ import type { SpeechModel } from "../../../src/core/speech-model.ts";
 import type { RemoteOptions } from "../../../src/engines/remote/dialect.ts";
 import { createRemoteModel } from "../../../src/engines/remote/remote-model.ts";
 
-/** A model behind an address, plain but for what is given. */
+/** A remote model with plain options. */
 export function remoteModel(options: Partial<RemoteOptions> & Pick<RemoteOptions, "urls">): SpeechModel {
   return createRemoteModel({
     name: "elsewhere",

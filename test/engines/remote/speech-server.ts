@@ -5,22 +5,22 @@ import { setImmediate as turn } from "node:timers/promises";
 import { wavHeader } from "../../../src/audio/encode-wav.ts";
 import { until } from "../../waiting.ts";
 
-/** A request as it came. */
+/** A received request. */
 export interface Asked {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   // biome-ignore lint/suspicious/noExplicitAny: whatever JSON was sent
   readonly body: any;
-  /** Whether the client closed its connection before the answer was over. */
+  /** Whether the client disconnected before the end of the answer. */
   readonly hasLeft: () => boolean;
 }
 
 export type Answer = (asked: Asked) => void | Promise<void>;
 
-/** Stands in what the server sends beside speech, and may appear in no message. */
+/** Text in refusals that may appear in no error message. */
 export const UPSTREAM_SECRET = "upstream-secret-text";
 
-/** A server for speech that answers as it is told to, the last answer again and again. */
+/** A speech server with scripted answers, the last of them repeated. */
 export class SpeechServer {
   readonly asked: Asked[] = [];
   readonly host: string;
@@ -65,12 +65,11 @@ export class SpeechServer {
     return this;
   }
 
-  /** Waits until so many requests have come. */
+  /** Waits for this number of requests. */
   async isAsked(times: number): Promise<void> {
     await until(`request ${times}`, () => this.asked.length >= times);
   }
 
-  /** Closes the connections that nobody uses just now, as servers do after a while. */
   closeIdle(): void {
     this.#server.closeIdleConnections();
   }
@@ -83,10 +82,10 @@ export class SpeechServer {
   }
 }
 
-/** A tone as 16-bit samples, each channel after the other where there are two. */
+/** A tone in 16 bits, its samples interleaved over the channels. */
 export function tonePcm(seconds: number, rateHz = 24_000, channels = 1): Buffer {
   const bytes = Buffer.alloc(2 * channels * Math.round(seconds * rateHz));
-  // At each of the rates that are used a fiftieth of a second is a whole number of samples, and of cycles.
+  // 20 ms are a whole number of samples and cycles at all rates in use.
   const period = Math.min(bytes.length, (2 * channels * rateHz) / 50);
   for (let at = 0; at < period / 2; at += 1) {
     const frame = Math.floor(at / channels);
@@ -95,26 +94,24 @@ export function tonePcm(seconds: number, rateHz = 24_000, channels = 1): Buffer 
   return bytes.fill(bytes.subarray(0, period), period);
 }
 
-/** The same as a WAV whose length nobody knew when it began. */
+/** A WAV of unknown length. */
 export function streamedWav(pcm: Buffer, rateHz = 24_000, channels = 1): Buffer {
   const head = wavHeader(0xffff_ffff, rateHz, { bytesPerSample: 2, channels });
   return Buffer.concat([head, pcm]);
 }
 
-/** Answers with bytes, all at once. */
 export function bytes(body: Buffer, type = "audio/wav"): Answer {
   return ({ response }) => void response.writeHead(200, { "content-type": type }).end(body);
 }
 
-/** Answers with JSON. */
 export function json(value: unknown): Answer {
   return bytes(Buffer.from(JSON.stringify(value)), "application/json");
 }
 
-/** Answers with speech that is long enough for the tests' texts. */
+/** Speech that is long enough for the tests' texts. */
 export const speech: Answer = bytes(streamedWav(tonePcm(12)));
 
-/** Answers in pieces, each on its own. */
+/** Answers in chunks. */
 export function inPieces(body: Buffer, lengths: readonly number[], type = "audio/wav"): Answer {
   return async ({ response }) => {
     response.writeHead(200, { "content-type": type });
@@ -130,7 +127,7 @@ export function inPieces(body: Buffer, lengths: readonly number[], type = "audio
   };
 }
 
-/** A refusal whose words nobody should get to see. */
+/** Refuses with a text that must not reach the client. */
 export function refusal(status: number, headers: Record<string, string> = {}): Answer {
   const body = JSON.stringify({ error: { message: UPSTREAM_SECRET } });
   return ({ response }) =>

@@ -21,9 +21,9 @@ async function probabilities(activity: VoiceActivity, samples: Float32Array, pie
   return all;
 }
 
-/** What everything keeps to that finds speech. */
+/** Checks what every voice activity detector guarantees. */
 export function voiceActivityConformance(name: string, make: () => Promise<VoiceActivityDetector>): void {
-  describe(`${name} keeps to the seam of voice activity`, () => {
+  describe(name, () => {
     let detector: VoiceActivityDetector;
     let speech: Float32Array;
     before(async () => {
@@ -32,7 +32,7 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
     });
     after(() => detector?.close());
 
-    it("has a probability for each complete window, and none for a piece of one", async () => {
+    it("returns a probability for each complete window", async () => {
       const activity = detector.open();
       assert.deepEqual(await activity.push(quiet(WINDOW_SAMPLES - 1)), []);
       assert.equal((await activity.push(quiet(1))).length, 1);
@@ -42,20 +42,17 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
       assert.ok(all.every((one) => one >= 0 && one <= 1));
     });
 
-    it("tells speech from quiet", async () => {
+    it("tells speech from silence", async () => {
       const all = await probabilities(detector.open(), speech);
-      assert.ok(all.slice(15, 40).filter((one) => one > 0.5).length > 20, "where somebody speaks");
+      const quietAt = [...all.slice(0, 8), ...all.slice(-8)];
+      assert.ok(all.slice(15, 40).filter((one) => one > 0.5).length > 20, "speech");
       assert.ok(
-        all.slice(0, 8).every((one) => one < 0.5),
-        "before",
-      );
-      assert.ok(
-        all.slice(-8).every((one) => one < 0.5),
-        "after",
+        quietAt.every((one) => one < 0.5),
+        "silence",
       );
     });
 
-    it("gives the same however a sound is cut", async () => {
+    it("returns the same for any chunk size", async () => {
       const whole = await probabilities(detector.open(), speech);
       const size = fc.integer({ min: 1, max: 3_000 });
       await fc.assert(
@@ -66,7 +63,7 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
       );
     });
 
-    it("answers in order what is pushed at once", async () => {
+    it("answers concurrent chunks in order", async () => {
       const activity = detector.open();
       const pieces = await Promise.all([
         activity.push(speech.slice(0, 9_000)),
@@ -76,7 +73,7 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
       assert.deepEqual(pieces.flat(), await probabilities(detector.open(), speech));
     });
 
-    it("keeps sounds apart that are open at once", async () => {
+    it("separates concurrent streams", async () => {
       const [one, other] = [detector.open(), detector.open()];
       const alone = await probabilities(detector.open(), speech, 4_000);
       const both = await Promise.all([
@@ -87,7 +84,7 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
       assert.ok(both[1].every((each) => each < 0.5));
     });
 
-    it("begins anew after a reset, also while something is heard", async () => {
+    it("starts over after a reset", async () => {
       const activity = detector.open();
       const dropped = activity.push(joinSamples([speech, quiet(5)]));
       activity.reset();
@@ -96,7 +93,7 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
       assert.deepEqual(heard, await probabilities(detector.open(), speech));
     });
 
-    it("hears nothing after it was closed, and closing it twice is harmless", async () => {
+    it("may be closed twice, and then detects nothing", async () => {
       const closed = await make();
       const activity = closed.open();
       await closed.close();
@@ -109,9 +106,9 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
   });
 }
 
-/** What everything keeps to that judges whether somebody has finished. */
+/** Checks what every end-of-turn detector guarantees. */
 export function turnJudgeConformance(name: string, make: () => Promise<TurnJudge>): void {
-  describe(`${name} keeps to the seam of a turn's judge`, () => {
+  describe(name, () => {
     let judge: TurnJudge;
     let speech: Float32Array;
     before(async () => {
@@ -120,7 +117,7 @@ export function turnJudgeConformance(name: string, make: () => Promise<TurnJudge
     });
     after(() => judge?.close());
 
-    it("has a probability for turns of any length, the same each time", async () => {
+    it("returns the same probability each time, for turns of any length", async () => {
       for (const turn of [quiet(0), quiet(1), speech, joinSamples(Array.from({ length: 8 }, () => speech))]) {
         const finished = await judge.judge(turn.slice(), never);
         assert.ok(finished >= 0 && finished <= 1, `${finished} for ${turn.length} samples`);
@@ -128,13 +125,13 @@ export function turnJudgeConformance(name: string, make: () => Promise<TurnJudge
       }
     });
 
-    it("finds a line that is followed by its pause likelier finished than one that is cut", async () => {
+    it("finds a line with its pause likelier finished than a cut one", async () => {
       const whole = await judge.judge(speech.slice(), never);
       const cut = await judge.judge(speech.slice(0, 42_384), never);
       assert.ok(whole > cut, `${whole} and ${cut}`);
     });
 
-    it("throws the reason of a signal that has aborted, or does while it waits", async () => {
+    it("throws an abort before it starts or while it waits", async () => {
       const reason = new Error("no more");
       await assert.rejects(judge.judge(speech.slice(), AbortSignal.abort(reason)), reason);
       const leaving = new AbortController();

@@ -5,7 +5,7 @@ import { TOP } from "../../e2e/folders.ts";
 
 const FOLDER = join(TOP, "test/golden/turn-detection");
 
-/** What the networks' own programs gave for the line. */
+/** Outputs of the networks' own programs for the line. */
 export interface LineGolden {
   readonly activity: readonly number[];
   readonly turns: readonly { readonly samples: number; readonly finished: number }[];
@@ -13,7 +13,7 @@ export interface LineGolden {
 
 export const lineGolden = JSON.parse(readFileSync(join(FOLDER, "line.json"), "utf8")) as LineGolden;
 
-/** A line of our voice, two sentences with a pause between them and quiet around them, at 16 kHz. */
+/** Two sentences of the embedded voice, with silence between and around them, at 16 kHz. */
 export async function line(): Promise<Float32Array> {
   return (await decoded(readFileSync(join(FOLDER, "line.flac")), 10)).samples;
 }

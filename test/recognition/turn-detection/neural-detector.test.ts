@@ -15,31 +15,31 @@ const never = new AbortController().signal;
 voiceActivityConformance("Silero VAD", async () => openNeuralDetector().activity);
 turnJudgeConformance("smart-turn", async () => openNeuralDetector().judge);
 
-describe("the networks that detect turns", () => {
+describe("openNeuralDetector", () => {
   let detector: NeuralDetector;
   before(() => {
     detector = openNeuralDetector();
   });
   after(() => detector.close());
 
-  it("find speech where Silero's own program does", async () => {
+  it("detects speech as Silero's program does", async () => {
     const found = await detector.activity.open().push(await line());
     assert.equal(found.length, lineGolden.activity.length);
     for (const [at, expected] of lineGolden.activity.entries())
       assert.ok(Math.abs(found[at]! - expected) < 1e-4, `window ${at}: ${found[at]} instead of ${expected}`);
   });
 
-  it("judge turns as pipecat does", async () => {
+  it("judges turns as pipecat does", async () => {
     const samples = await line();
     for (const { samples: count, finished } of lineGolden.turns) {
       const turn = joinSamples([samples.subarray(0, count), new Float32Array(1_600)]);
       const judged = await detector.judge.judge(turn, never);
-      // Its publisher's own platforms are as far apart: the graph quantises what it computes.
+      // The publisher's own platforms differ as much: the graph quantises its activations.
       assert.ok(Math.abs(judged - finished) < 0.08, `${count}: ${judged} instead of ${finished}`);
     }
   });
 
-  it("go on in another thread when theirs dies, with what they remember of a sound", async () => {
+  it("replaces a thread that dies, and continues its streams", async () => {
     const failures: string[] = [];
     let starts = 0;
     const dying = openNeuralDetector({
@@ -61,7 +61,7 @@ describe("the networks that detect turns", () => {
     }
   });
 
-  it("say nothing of a file that is missing but in the cause", async () => {
+  it("names a missing file only in the error's cause", async () => {
     const nowhere = openNeuralDetector({ folder: "/no/such/folder" });
     try {
       await assert.rejects(nowhere.judge.judge(new Float32Array(5), never), (error) => {

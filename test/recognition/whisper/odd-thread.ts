@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { answerCalls } from "../../../src/workers/calls/answer-calls.ts";
 
-/** A thread that hears what it is told to: by the length of the window, in samples. */
+/** A thread that dies, hangs, fails or transcribes by the number of samples. */
 const { cells } = workerData as { readonly cells: Int32Array };
 Atomics.add(cells, 0, 1);
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CHARACTER_OF_BYTE } from "../../../src/onnx/byte-pairs.ts";
 
-/** A Whisper of two layers with random weights, which writes nonsense: to test what is around one. */
+/** A Whisper of two layers with random weights, which writes nonsense. */
 const WIDTH = 64;
 const MELS = 80;
 const LAYERS = 2;
@@ -16,7 +16,7 @@ export interface TinyVariable {
 
 let made: ReadonlyMap<string, TinyVariable> | null = null;
 
-/** By Hugging Face's names, with `model.` in front; the same for all, who only read them. */
+/** Variables by Hugging Face's names, prefixed with `model.`. Shared: read only. */
 export function tinyVariables(): ReadonlyMap<string, TinyVariable> {
   made ??= makeVariables();
   return made;
@@ -64,7 +64,7 @@ function makeVariables(): ReadonlyMap<string, TinyVariable> {
   return variables;
 }
 
-/** Bytes, then words of letters that nobody says, then what is no text. */
+/** Bytes, nonsense words, then special tokens. */
 export function tinyVocabulary(): readonly string[] {
   const letters = "abcdefghijklmnopqrstuvwxyz";
   const fill = Array.from({ length: TEXT_TOKENS - 256 }, (_, at) =>
@@ -79,10 +79,10 @@ export function tinyVocabulary(): readonly string[] {
   return [...CHARACTER_OF_BYTE, ...fill, ...special, ...languages, ...rest, ...behind];
 }
 
-/** All but some hundred tokens. */
+/** Suppresses all but a few hundred tokens. */
 const suppressed = Array.from({ length: TEXT_TOKENS - 400 }, (_, at) => 400 + at);
 
-/** A folder as a hub has it. */
+/** Writes the files of Hugging Face's format. */
 export async function writeTinyHub(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const vocabulary = tinyVocabulary();
@@ -96,7 +96,7 @@ export async function writeTinyHub(folder: string): Promise<void> {
   await writeFile(join(folder, "generation_config.json"), JSON.stringify(generation));
 }
 
-/** The same as CTranslate2 makes it. */
+/** Writes the files of CTranslate2's format. */
 export async function writeTinyCt2(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "model.bin"), ct2Of(tinyVariables()));
@@ -141,7 +141,7 @@ const CT2_NAMES: readonly (readonly [RegExp, string])[] = [
   [/embed_tokens\.weight/, "embeddings/weight"],
 ];
 
-/** CTranslate2's format 6, queries, keys and values stacked. */
+/** CTranslate2's format 6, with stacked queries, keys and values. */
 export function ct2Of(variables: ReadonlyMap<string, TinyVariable>): Uint8Array {
   const renamed = new Map<string, TinyVariable>();
   const ct2Name = (name: string): string =>
@@ -185,7 +185,7 @@ function u32(value: number): Buffer {
   return bytes;
 }
 
-/** Tommy Ettinger's generator: 0 to 1, the same for the same seed. */
+/** Tommy Ettinger's generator of numbers from 0 to 1. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

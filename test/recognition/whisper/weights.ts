@@ -1,16 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { recogniserWeights } from "../../../src/server/recogniser/recogniser-weights.ts";
 
-/** Beside the installed packages: fetched and converted once, and gone with them. */
+/** In node_modules: fetched and converted once, and removed with it. */
 const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/antiphon", import.meta.url));
 
 /** Whisper base for tests. */
 export interface TestWhisper {
-  /** A data directory that has it. */
+  /** The data directory. */
   readonly dataDir: string;
-  /** Its graphs, in there. */
+  /** The folder of its graphs. */
   readonly folder: string;
-  /** Why it cannot be had here. */
+  /** Why it is missing, or `false`. */
   readonly missing: string | false;
 }
 

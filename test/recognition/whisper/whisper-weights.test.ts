@@ -18,7 +18,7 @@ const formats: Readonly<
 
 for (const [name, { bytes, open }] of Object.entries(formats)) {
   describe(name, () => {
-    test("gives the sizes and every variable by its name at the hub", async () => {
+    test("returns the sizes and every variable by Hugging Face's name", async () => {
       const weights = await open(bytes);
       assert.deepEqual(weights.sizes, {
         mels: 80,
@@ -36,7 +36,7 @@ for (const [name, { bytes, open }] of Object.entries(formats)) {
       }
     });
 
-    test("refuses a variable that is missing or of another shape", async () => {
+    test("rejects a variable that is missing or has another shape", async () => {
       const weights = await open(bytes);
       const wrong = [
         weights.read("encoder.layers.7.fc1.weight", [256, 64]),
@@ -46,7 +46,7 @@ for (const [name, { bytes, open }] of Object.entries(formats)) {
       for (const reading of wrong) await assert.rejects(reading, { name: "WeightsError" });
     });
 
-    test("is refused when it is cut short anywhere, or is something else", async () => {
+    test("rejects truncated and foreign files", async () => {
       for (const length of [0, 3, 9, 40, 1_000, bytes.length >> 1, bytes.length - 500]) {
         await assert.rejects(open(bytes.slice(0, length)), { name: "WeightsError" }, `${length} bytes`);
       }
@@ -58,7 +58,7 @@ for (const [name, { bytes, open }] of Object.entries(formats)) {
   });
 }
 
-test("a model.bin of another format, or of another kind of model, is refused by what it is", async () => {
+test("ct2Weights names another format or model", async () => {
   const other = ct2Of(variables).slice(0, 4_096);
   other[0] = 5;
   await assert.rejects(ct2Weights(inMemory(other)), /format 5; only 6/);
@@ -67,7 +67,7 @@ test("a model.bin of another format, or of another kind of model, is refused by 
   await assert.rejects(ct2Weights(inMemory(kind)), /not those of a Whisper/);
 });
 
-test("numbers of 16 bits are read as they are", async () => {
+test("hubWeights reads 16-bit floats", async () => {
   const bits = Uint16Array.of(0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff, 0x8000);
   const header = new TextEncoder().encode(
     JSON.stringify({ "model.a": { dtype: "F16", shape: [2, 3], data_offsets: [0, 12] }, ...SMALLEST }),
@@ -78,7 +78,7 @@ test("numbers of 16 bits are read as they are", async () => {
   assert.deepEqual([...read], [1, -2, Math.fround(0.333251953125), 2 ** -24, 65_504, -0]);
 });
 
-/** What a model's sizes are read from. */
+/** The variables that determine a model's sizes. */
 const SMALLEST = Object.fromEntries(
   ["decoder.embed_tokens.weight", "encoder.conv1.weight"]
     .concat("encoder.embed_positions.weight", "decoder.embed_positions.weight")

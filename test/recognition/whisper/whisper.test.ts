@@ -26,7 +26,7 @@ const never = new AbortController().signal;
 const { folder, missing } = await testWhisper();
 
 if (missing !== false) {
-  test("Whisper base keeps to the recogniser's seam", { skip: missing }, () => {});
+  test("Whisper base", { skip: missing }, () => {});
 } else {
   const voice = await openEmbeddedVoice({ threads: 1 });
   after(() => voice.close());
@@ -42,7 +42,7 @@ if (missing !== false) {
     });
     after(() => recogniser.close());
 
-    test("hears a clip of over 30 s whole, cut at pauses", async () => {
+    test("transcribes more than 30 s, cut at pauses", async () => {
       const clip = await spoken(voice, LONG_TEXT);
       assert.ok(clip.durationS > 31, `${clip.durationS} s`);
       const {
@@ -58,7 +58,7 @@ if (missing !== false) {
       assert.ok(segments.at(-1)!.endS > clip.durationS - 1.5);
     });
 
-    test("hears what is said, whatever a prompt repeats", async () => {
+    test("ignores a prompt's repetitions", async () => {
       const fox = "The quick brown fox jumps over the lazy dog. ";
       const others = "She sells sea shells by the shore. A stitch in time saves nine. ";
       const prompts = [fox.repeat(3), fox.repeat(200), (fox + others).repeat(40), fox + others + fox + fox];
@@ -69,7 +69,7 @@ if (missing !== false) {
       }
     });
 
-    test("spells as a prompt does, also where all of it is said", async () => {
+    test("spells names as in the prompt, even where the prompt is the whole text", async () => {
       const clip = await spoken(voice, "Please ask Catherine and Steven about the theatre.");
       for (const [prompt, name, place] of [
         ["Please ask Kathryn and Stephen about the theater.", "Kathryn", "theater"],
@@ -81,14 +81,14 @@ if (missing !== false) {
       }
     });
 
-    test("translates into words with spaces between them, also of what has none", async () => {
+    test("translates into words with spaces, from a language without", async () => {
       const options = { ...PLAIN, language: "zh", task: "translate" } as const;
       const { text, language } = await recogniser.recognise(clipSource(await speech), options, never);
       assert.match(text, /\bbowls\b.* \bpunch\b/);
       assert.equal(language, "zh");
     });
 
-    test("times the first word after a pause where it is spoken, and keeps sentences whole", async () => {
+    test("times the first word after a pause, and keeps sentences whole", async () => {
       const { samples, sampleRateHz } = await spoken(voice, "The juice of lemons makes fine punch.");
       const starts = [6, 12].map((atS) => atS * sampleRateHz);
       const all = new Float32Array(16 * sampleRateHz);
@@ -108,7 +108,7 @@ if (missing !== false) {
       }
     });
 
-    test("says how much it heard of a clip that is too long", async () => {
+    test("stops at maxS, and reports how far it got", async () => {
       const clip = repeated(await speech, 3, 0.4);
       const impatient = await openWhisper(folder, { maxS: 6 });
       try {

@@ -39,35 +39,30 @@ describe("Mimi", () => {
   const decoded = (frames: readonly CodeFrame[]) => decoder.begin().decode(frames);
 
   for (const name of CASES) {
-    test(`hears the codes in "${name}" that the reference hears, and makes the same sound of them`, async () => {
+    test(`encodes and decodes "${name}" as the reference`, async () => {
       const arrays = await arraysOf(name);
       const codes = arrays.rows("codes");
       assert.deepEqual(await encoder.encode(arrays.floats("audio")), codes);
       assertNear(await decoded(codes), arrays.floats("waveform"), 1e-4, "the waveform");
-      const first = codes.map((frame) => frame.slice(0, 8));
-      assertNear(
-        await decoded(first),
-        arrays.floats("waveform_first_8_codebooks"),
-        1e-4,
-        "that of 8 codebooks",
-      );
+      const first = await decoded(codes.map((frame) => frame.slice(0, 8)));
+      assertNear(first, arrays.floats("waveform_first_8_codebooks"), 1e-4, "8 codebooks");
     });
 
-    test(`decodes "${name}" frame by frame, or unevenly, as in one go`, async () => {
+    test(`decodes "${name}" in any chunks alike`, async () => {
       const codes = (await arraysOf(name)).rows("codes");
       for (const steps of [[1], [3, 1, 2]]) await assertSameInPieces(decoder, codes, steps, 1e-5);
     });
   }
 
-  test("decodes streams of different ages together as each alone, to the bit, also with two threads", async () => {
+  test("decodes streams in a batch as alone, to the bit, in one or two threads", async () => {
     await assertSameTogether([decoder, onTwoThreads], (await arraysOf("noise")).rows("codes"));
   });
 
-  test("decodes together no stream that is another decoder's, or twice", async () => {
+  test("rejects another decoder's stream, or the same twice", async () => {
     await assertStrangersRefused(decoder, (await arraysOf("short")).rows("codes")[0]!);
   });
 
-  test("begins behind frames as if it had made their sound", async () => {
+  test("continues after primed frames", async () => {
     const codes = (await arraysOf("harmonics")).rows("codes");
     const stream = decoder.begin();
     await stream.prime(codes.slice(0, 7));
@@ -75,7 +70,7 @@ describe("Mimi", () => {
     assertNear(rest, (await decoded(codes)).slice(7 * 1_920, 12 * 1_920), 1e-5, "what follows");
   });
 
-  test("hears a sound that repeats the same way each time, across the pieces that it is encoded in", async () => {
+  test("encodes a repeated sound alike across its chunks", async () => {
     const period = 20;
     const once = (await arraysOf("harmonics")).floats("audio").slice(0, period * 1_920);
     const audio = new Float32Array(6 * once.length);

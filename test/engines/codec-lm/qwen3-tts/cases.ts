@@ -33,7 +33,7 @@ export async function readCases(): Promise<Case[]> {
 
 export const caseArrays = (name: string): Promise<Arrays> => readArrays(join(FOLDER, `${name}.safetensors`));
 
-/** The case as somebody asks for it: the reference's clips are earlier turns of the same speaker. */
+/** The case as an utterance: the reference's clips are earlier turns of the speaker. */
 export async function utteranceOf(each: Case, arrays: Arrays): Promise<Utterance> {
   const { max_new_tokens: choices, ...generation } = each.generation;
   const options = {
@@ -57,7 +57,7 @@ export async function utteranceOf(each: Case, arrays: Arrays): Promise<Utterance
   };
 }
 
-/** The samples of a WAV with nothing but the shortest head. */
+/** The samples of a WAV with a minimal head. */
 async function clip(name: string): Promise<Float32Array> {
   const bytes = await readFile(join(FOLDER, name));
   return Float32Array.from(
@@ -66,7 +66,7 @@ async function clip(name: string): Promise<Float32Array> {
   );
 }
 
-/** The custom model with its codec, whose weights lie with the base model. The caller removes the folder. */
+/** The custom model, linked to the base model's codec weights. The caller removes the folder. */
 export async function customFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
   await cp(join(QWEN3_TTS, "tiny-custom"), folder, { recursive: true });

@@ -13,7 +13,7 @@ import { assertSameInPieces, assertSameTogether, assertStrangersRefused } from "
 const FOLDER = join(QWEN3_TTS, "tiny-base/speech_tokenizer");
 const arraysOf = (name: string) => readArrays(join(QWEN3_TTS, "codec-cases", `${name}.safetensors`));
 
-describe("the codec of Qwen3-TTS", () => {
+describe("The codec of a tiny Qwen3-TTS", () => {
   let weights: Weights;
   let encoder: MimiEncoder;
   let decoder: FrameDecoder;
@@ -35,13 +35,13 @@ describe("the codec of Qwen3-TTS", () => {
   const decoded = (frames: readonly CodeFrame[]) => decoder.begin().decode(frames);
 
   for (const name of ["noise", "chirp", "harmonics-long", "short"]) {
-    test(`hears the codes in "${name}" that the reference hears, which has no window`, async () => {
+    test(`encodes "${name}" as the reference`, async () => {
       const arrays = await arraysOf(name);
       assert.deepEqual(await encoder.encode(arrays.floats("audio")), arrays.rows("codes"));
     });
   }
 
-  test("makes the reference's sound of codes, also of the first codebooks alone", async () => {
+  test("decodes as the reference, also only the first codebooks", async () => {
     const arrays = await arraysOf("decode");
     const codes = arrays.rows("codes");
     assertNear(await decoded(codes), arrays.floats("waveform"), 2e-5, "the waveform");
@@ -49,12 +49,12 @@ describe("the codec of Qwen3-TTS", () => {
     assertNear(await decoded(first), arrays.floats("waveform_partial"), 2e-5, "that of 8 codebooks");
   });
 
-  test("decodes frame by frame, or unevenly, as in one go, across more frames than its window has", async () => {
+  test("decodes in any chunks alike, beyond its window", async () => {
     const codes = (await arraysOf("decode")).rows("codes");
     for (const steps of [[1], [3, 1, 7], [30]]) await assertSameInPieces(decoder, codes, steps, 2e-5);
   });
 
-  test("goes on for longer than the reference decodes at a time, as in one shot", async () => {
+  test("decodes beyond the reference's chunk as in one go", async () => {
     const arrays = await arraysOf("decode-long");
     const stream = decoder.begin();
     const codes = arrays.rows("codes");
@@ -64,16 +64,16 @@ describe("the codec of Qwen3-TTS", () => {
     assertNear(edge, arrays.floats("edge_one_shot"), 2e-5, "frames 299 to 303");
   });
 
-  test("decodes streams of different ages together as each alone, to the bit, also with two threads", async () => {
+  test("decodes streams in a batch as alone, to the bit, in one or two threads", async () => {
     await assertSameTogether([decoder, onTwoThreads], (await arraysOf("decode")).rows("codes"));
   });
 
-  test("decodes together no stream that is another decoder's, or twice", async () => {
+  test("rejects another decoder's stream, or the same twice", async () => {
     await assertStrangersRefused(decoder, (await arraysOf("decode")).rows("codes")[0]!);
   });
 
-  for (const behind of [4, 10, 25]) {
-    test(`begins behind ${behind} frames as if it had made their sound`, async () => {
+  for (const behind of [4, 10, 25])
+    test(`continues after ${behind} primed frames`, async () => {
       const codes = (await arraysOf("decode")).rows("codes");
       const whole = await decoded(codes);
       const stream = decoder.begin();
@@ -81,5 +81,4 @@ describe("the codec of Qwen3-TTS", () => {
       const rest = await stream.decode(codes.slice(behind));
       assertNear(rest, whole.slice(1_920 * behind), 2e-5, "what follows");
     });
-  }
 });

@@ -11,7 +11,7 @@ type Group = Record<string, unknown>;
 const HEADS = { num_attention_heads: 16, num_key_value_heads: 8, head_dim: 128 };
 const CODEC = "speech_tokenizer/config.json";
 
-/** A tiny model's configuration with the sizes of a published one. */
+/** A tiny configuration with published sizes. */
 async function published(tiny: string, width: number): Promise<string> {
   const config = await readJson<Record<string, Group>>(join(QWEN3_TTS, tiny, "config.json"));
   const talker = config.talker_config!;
@@ -43,8 +43,8 @@ async function published(tiny: string, width: number): Promise<string> {
   return folder;
 }
 
-test("with the published sizes there are as many tensors and numbers as the published files are known to have", async () => {
-  // What is passed over in the codec: four projections, sixteen codebooks of three tensors, and sixteen marks.
+test("the published sizes have the tensors and numbers of the published files", async () => {
+  // Not in the manifest: four projections, sixteen codebooks of three tensors, and sixteen flags.
   const unused = { decoder: 2, encoder: 2 + 16 * 3 + 16 };
   for (const [tiny, width, tensors, numbers] of [
     ["tiny-base", 1_024, 478, 914_643_008],

@@ -58,7 +58,7 @@ const setupOf = (precision: Precision = "fp32") => ({
   signal: new AbortController().signal,
 });
 
-describe("a Qwen3-TTS in float32", () => {
+describe("A tiny Qwen3-TTS in float32", () => {
   const models = new Map<Case["model"], CodecLanguageModel>();
 
   before(async () => {
@@ -71,12 +71,12 @@ describe("a Qwen3-TTS in float32", () => {
     for (const model of models.values()) await model.close();
   });
 
-  test("is tried with all of the reference's generations", () => {
+  test("has 15 cases", () => {
     assert.equal(cases.length, 15);
   });
 
   for (const each of cases) {
-    test(`chooses the reference's codes for "${each.name}", and they sound alike`, async () => {
+    test(`generates the reference's codes and sound for "${each.name}"`, async () => {
       const arrays = await caseArrays(each.name);
       const found = await spoken(models.get(each.model)!, await utteranceOf(each, arrays));
       assert.deepEqual(found.codes, each.codes);
@@ -99,7 +99,7 @@ describe("a Qwen3-TTS in float32", () => {
   const by = async (...of: Parameters<typeof asked>) =>
     (await spoken(models.get(caseOf(of[0]).model)!, await asked(...of))).codes;
 
-  test("speaks all of the text first, or as it goes, as is usual for its kind, and in the voice of a label", async () => {
+  test("has the defaults of its kind, and a label's voice", async () => {
     const preset = { non_streaming_mode: null, x_vector_only_mode: null, instruct: null, speaker: null };
     const ryan = { open: { speaker: "Ryan", text: caseOf("preset-speaker").text } };
     assert.deepEqual(await by("preset-speaker", preset, ryan), caseOf("preset-speaker").codes);
@@ -107,12 +107,12 @@ describe("a Qwen3-TTS in float32", () => {
     assert.deepEqual(await by("icl", preset), caseOf("icl").codes);
   });
 
-  /** Takes the case's own parameters out of its options. */
+  /** Removes the case's own parameters. */
   const none = Object.fromEntries(
     Object.keys(caseOf("plain").generation).map((name) => [name, null] as const),
   );
 
-  test("samples by the seed alone", async () => {
+  test("samples by its seed", async () => {
     const sampling = { temperature: 9, topK: null, maxFrames: 3 };
     const [one, again, other] = [
       await by("plain", none, { sampling, seed: 1n }),
@@ -124,7 +124,7 @@ describe("a Qwen3-TTS in float32", () => {
     assert.ok(one.flat().every((code) => code < 64));
   });
 
-  test("follows what is asked for before what the checkpoint says, and the reference's options before both", async () => {
+  test("prefers options to parameters to the checkpoint's defaults", async () => {
     const greedy = caseOf("plain").codes.slice(0, 3);
     const short = (more: object) => ({ sampling: { maxFrames: 3, ...more } });
     assert.deepEqual(await by("plain", none, short({ temperature: 0 })), greedy);
@@ -137,7 +137,7 @@ describe("a Qwen3-TTS in float32", () => {
     assert.notDeepEqual(acoustic[0], greedy[0]);
   });
 
-  test("refuses what it was not made for, and says what it takes", async () => {
+  test("rejects what its kind cannot do, with what it can", async () => {
     const refused = async (message: RegExp, ...of: Parameters<typeof asked>) => {
       await assert.rejects(by(...of), message);
     };
@@ -153,7 +153,7 @@ describe("a Qwen3-TTS in float32", () => {
     await refused(/takes \d+ of the model's 32768 positions/, "plain", {}, long);
   });
 
-  test("stops between two frames when it is told to", async () => {
+  test("stops between two frames", async () => {
     const stop = new AbortController();
     const speech = models.get("tiny-custom")!.speak(await asked("plain", {}), stop.signal);
     await speech.next();
@@ -161,7 +161,7 @@ describe("a Qwen3-TTS in float32", () => {
     await assert.rejects(speech.next(), { name: "AbortError" });
   });
 
-  test("leaves instructions out where a checkpoint was not taught any, as the reference does", async () => {
+  test("ignores instructions where the checkpoint's size has none", async () => {
     const folder = await customFolder();
     folders.push(folder);
     const config = await readJson<object>(join(folder, CONFIG));
@@ -179,7 +179,7 @@ describe("a Qwen3-TTS in float32", () => {
   });
 
   for (const precision of ["int8", "int4"] as const) {
-    test(`chooses the same codes greedily in ${precision} at first, and opens from its cache`, async () => {
+    test(`generates the same first codes in ${precision}, also from its cache`, async () => {
       for (const turn of ["made", "found"]) {
         const model = await openCheckpoint(custom, setupOf(precision));
         const { codes } = await spoken(
@@ -193,12 +193,12 @@ describe("a Qwen3-TTS in float32", () => {
   }
 });
 
-describe("inside a Qwen3-TTS", () => {
+describe("The networks of a tiny Qwen3-TTS", () => {
   const opened = new OpenResources(setupOf());
   after(() => opened.close());
 
   for (const each of cases) {
-    test(`"${each.name}" has the reference's prompt, states and logits`, async () => {
+    test(`compute the reference's prompt, states and logits for "${each.name}"`, async () => {
       const arrays = await caseArrays(each.name);
       const folder = folderOf(each.model);
       const config = await configOf(folder);
@@ -274,7 +274,7 @@ describe("inside a Qwen3-TTS", () => {
   }
 });
 
-describe("choosing a code of Qwen3-TTS", () => {
+describe("The probabilities of Qwen3-TTS's codes", () => {
   interface Choice {
     readonly logits: number;
     readonly generated: readonly number[];
@@ -305,7 +305,7 @@ describe("choosing a code of Qwen3-TTS", () => {
       }),
     );
 
-  test("gives the first code the probabilities that the reference's processors give", async () => {
+  test("equal the reference's for the first code", async () => {
     const { table, arrays } = await read();
     const config = await configOf(BASE);
     assert.equal(table.talker.length, 10);
@@ -323,7 +323,7 @@ describe("choosing a code of Qwen3-TTS", () => {
     }
   });
 
-  test("gives the others theirs", async () => {
+  test("equal the reference's for the other codes", async () => {
     const { table, arrays } = await read();
     assert.equal(table.predictor.length, 4);
     for (const [at, choice] of table.predictor.entries()) {
@@ -333,7 +333,7 @@ describe("choosing a code of Qwen3-TTS", () => {
   });
 });
 
-test("of a speaker's own turns the newest whole ones count, up to ten seconds, and those with words first", () => {
+test("selectReference takes the newest whole turns of up to 10 s, those with words first", () => {
   const clip = (seconds: number) => new Float32Array(24_000 * seconds);
   const turn = (speaker: string, text: string | null, seconds: number | null) => ({
     speaker,
@@ -357,8 +357,8 @@ test("of a speaker's own turns the newest whole ones count, up to ten seconds, a
   assert.equal(of(turn("1", "a", 2), turn("0", "b", null), turn("0", "c", 0)).words, null);
 });
 
-describe("the folder of a Qwen3-TTS", () => {
-  /** A copy, where fields of a file are others; their paths have dots, and what is undefined is left out. */
+describe("A Qwen3-TTS checkpoint", () => {
+  /** A copy with changed fields, given by dotted paths. */
   const copied = async (file: string, changes: Readonly<Record<string, unknown>>): Promise<string> => {
     const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
     folders.push(folder);
@@ -374,7 +374,7 @@ describe("the folder of a Qwen3-TTS", () => {
     return folder;
   };
 
-  test("has nothing wrong where nothing is, and is told by what it says it is", async () => {
+  test("is valid, and identified by its configuration", async () => {
     for (const [folder, facts] of [
       [
         BASE,
@@ -389,7 +389,7 @@ describe("the folder of a Qwen3-TTS", () => {
     }
   });
 
-  test("has each tensor named that is missing, wrong or unexpected, in both files, and is not opened", async () => {
+  test("is rejected by each missing, wrong or unexpected tensor of both files", async () => {
     const folder = await copied("config.json", {
       "talker_config.num_hidden_layers": 4,
       "talker_config.text_vocab_size": 1_000,
@@ -425,7 +425,7 @@ describe("the folder of a Qwen3-TTS", () => {
     await assert.rejects(openCheckpoint(codec, setupOf()), /And \d+ more/);
   });
 
-  test("is refused with the field that is wrong, and what it has to be", async () => {
+  test("is rejected by its wrong field, with the constraint", async () => {
     const codec = "speech_tokenizer/config.json";
     const wrong: readonly [message: RegExp, file: string, path: string, value: unknown][] = [
       [

@@ -16,7 +16,7 @@ import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
 const FOLDER = join(QWEN3_TTS, "tiny-base");
 const arraysOf = (name: string) => readArrays(join(QWEN3_TTS, "speaker-cases", `${name}.safetensors`));
 
-describe("the speaker encoder", () => {
+describe("The speaker encoder", () => {
   let weights: Weights;
   let encoder: SpeakerEncoder;
 
@@ -31,12 +31,12 @@ describe("the speaker encoder", () => {
   });
 
   for (const name of ["voice-a", "voice-b", "voice-short"]) {
-    test(`has the reference's spectrum of "${name}", and its vector`, async () => {
+    test(`computes the reference's spectrum and vector of "${name}"`, async () => {
       const arrays = await arraysOf(name);
       const audio = arrays.floats("audio");
       const mels = melSpectrum(audio);
       const frames = mels.length / 128;
-      // The reference has the frames one below the other.
+      // The reference's layout is frame by frame.
       const byFrame = mels.map((_, at) => mels[(at % 128) * frames + Math.floor(at / 128)]!);
       assertNear(byFrame, arrays.floats("mel"), 1e-3, "the spectrum");
       assertNear(await encoder.embed(audio), arrays.floats("embedding"), 2e-3, "the vector");
@@ -47,13 +47,13 @@ describe("the speaker encoder", () => {
     assertNear(speakerMelFilters(), (await arraysOf("voice-a")).floats("mel_basis"), 1e-6, "the filters");
   });
 
-  test("makes a vector of a clip as short as it takes", async () => {
+  test("embeds the shortest clip", async () => {
     const audio = (await arraysOf("voice-a")).floats("audio").slice(0, MIN_SAMPLES);
     assert.ok((await encoder.embed(audio)).every(Number.isFinite));
   });
 });
 
-test("the speaker encoder's sizes are those of the reference's code where they are left out, and have to fit", () => {
+test("speakerEncoderSizes has the reference's defaults, and rejects sizes that do not fit", () => {
   const sizes = (more: object) => speakerEncoderSizes(new Fields({ enc_dim: 1_024, ...more }, "it"));
   assert.deepEqual(sizes({ sample_rate: 24_000 }), {
     width: 1_024,

@@ -28,20 +28,20 @@ function turn(speaker: string, text: string | null, durationS: number | null, sa
 const clip = (text = "Some words of a second.") => ({
   clip: { samples: new Float32Array(24_000).fill(0.5), text },
 });
-const told = (
+const contextOf = (
   history: readonly Turn[],
   voices: ClipSupport,
   given: Parameters<typeof resolveLabelVoices>[0] = {},
 ) => buildContext({ history, speaker: "0" }, voices, resolveLabelVoices(given, voices), never());
 
-describe("what a model that reads the conversation is told", () => {
-  test("is all of it, at 24 kHz, on one line, and stays when the caller's clips are gone", async () => {
+describe("buildContext for a model that reads conversations", () => {
+  test("contains every turn, at 24 kHz, on one line, as a copy", async () => {
     const history = [
       turn("1", "Hello\n [Bob](/bɑb/).", 1, 16_000),
       turn("0", null, 1),
       turn("1", "And now?", null),
     ];
-    const { turns, indices } = await told(history, ANY);
+    const { turns, indices } = await contextOf(history, ANY);
     assert.deepEqual(indices, [0, 1, 2]);
     assert.deepEqual(
       turns.map(({ speaker, text, audio, digest }) => [speaker, text, audio?.length, digest]),
@@ -55,28 +55,24 @@ describe("what a model that reads the conversation is told", () => {
     assert.equal(turns[1]!.audio![0], 0.25);
   });
 
-  test("begins with the clip of a label that has not been heard", async () => {
+  test("begins with the clip of a label without audio", async () => {
     const voices = { "0": clip(), "1": clip("Others.") };
-    const unheard = await told([turn("0", "Written.", null), turn("1", "Spoken.", 1)], ANY, voices);
+    const unheard = await contextOf([turn("0", "Written.", null), turn("1", "Spoken.", 1)], ANY, voices);
     assert.deepEqual(unheard.indices, [null, 0, 1]);
     const [first] = unheard.turns;
-    assert.deepEqual(
-      [first!.speaker, first!.text, first!.audio!.length],
-      ["0", "Some words of a second.", 24_000],
-    );
+    const { speaker, text, audio } = first!;
+    assert.deepEqual([speaker, text, audio!.length], ["0", "Some words of a second.", 24_000]);
     assert.match(first!.digest!, /^voice:[0-9a-f]{64}$/);
-    const heard = await told([turn("0", "Spoken.", 1)], ANY, voices);
+    const heard = await contextOf([turn("0", "Spoken.", 1)], ANY, voices);
     assert.deepEqual(heard.indices, [0]);
   });
 
-  test("may be 63 turns with audio; what was read of them, heard and forgotten is told by their indices", async () => {
+  test("takes 63 turns with audio, and reports which were read, heard and forgotten", async () => {
     const history = Array.from({ length: 63 }, (_, at) =>
       turn(String(at % 2), at % 5 === 0 ? null : `Turn ${at}.`, 1),
     );
-    const model = new ScriptedModel(() => ({
-      levels: tone(3),
-      ending: { readTurns: [40, 62], audioTurns: [62] },
-    }));
+    const ending = { readTurns: [40, 62], audioTurns: [62] };
+    const model = new ScriptedModel(() => ({ levels: tone(3), ending }));
     const { report } = await speakAll(await speechOver(model), { history });
     assert.equal(model.asked[0]!.history.length, 63);
     assert.deepEqual(report.prompt?.turns, [40, 62]);
@@ -85,15 +81,15 @@ describe("what a model that reads the conversation is told", () => {
   });
 });
 
-describe("what a model that follows a clip is told", () => {
-  test("is its speaker's own turns with sound, and half a second of silence behind each", async () => {
+describe("buildContext for a model that follows a clip", () => {
+  test("contains the speaker's own audio, each with 0.5 s of silence", async () => {
     const history = [
       turn("0", "Written.", null),
       turn("1", "Somebody else's.", 2),
       turn("0", "These are the words of two seconds.", 2),
       turn("0", null, 1),
     ];
-    const { turns, indices } = await told(history, CLIPS, { "0": clip() });
+    const { turns, indices } = await contextOf(history, CLIPS, { "0": clip() });
     assert.deepEqual(indices, [2, 3]);
     assert.deepEqual(
       turns.map(({ text, audio, digest }) => [text, audio?.length, digest]),
@@ -103,39 +99,32 @@ describe("what a model that follows a clip is told", () => {
       ],
     );
     assert.equal(turns[0]!.audio!.at(-1), 0);
-    const report = (
-      await speakAll(
-        await speechOver(
-          new ScriptedModel(() => ({ levels: tone(2), ending: { readTurns: [1], audioTurns: [1] } }), CLIPS),
-        ),
-        { history },
-      )
-    ).report;
+    const ending = { readTurns: [1], audioTurns: [1] };
+    const speech = await speechOver(new ScriptedModel(() => ({ levels: tone(2), ending }), CLIPS));
+    const { report } = await speakAll(speech, { history });
     assert.deepEqual(report.prompt, { turns: [3], heard: [3], forgotten: [2], cautions: [] });
   });
 
-  test("has no words where they cannot be those of the sound", async () => {
-    const textOf = async (each: Turn) => (await told([each], CLIPS)).turns[0]!.text;
+  test("drops words that cannot be those of the audio", async () => {
+    const textOf = async (each: Turn) => (await contextOf([each], CLIPS)).turns[0]!.text;
     assert.equal(await textOf(turn("0", "Two words.", 8)), null);
-    assert.equal(
-      await textOf(turn("0", "Far too many words for a single second of speech, by far.", 1)),
-      null,
-    );
+    const long = "Far too many words for a single second of speech, by far.";
+    assert.equal(await textOf(turn("0", long, 1)), null);
     assert.equal(await textOf(turn("0", "Yes.", 1.5)), "Yes.");
     const whole = turn("0", "These are the words of two seconds.", 2);
     const cut = { ...whole, audio: { ...whole.audio!, samples: whole.audio!.samples.subarray(0, 24_000) } };
     assert.equal(await textOf(cut), null);
   });
 
-  test("is the label's clip where it has none of its own, and without one says what to give", async () => {
-    const { turns, indices } = await told([turn("1", "Hello.", 1)], CLIPS, { "0": clip() });
+  test("contains the label's clip where the speaker has none, and requires one", async () => {
+    const { turns, indices } = await contextOf([turn("1", "Hello.", 1)], CLIPS, { "0": clip() });
     assert.deepEqual([indices, turns.length, turns[0]!.audio!.length], [[null], 1, 36_000]);
-    const missing = told([turn("1", "Hello.", 1)], CLIPS, { "1": clip() });
+    const missing = contextOf([turn("1", "Hello.", 1)], CLIPS, { "1": clip() });
     await assert.rejects(missing, ConversationError);
     await assert.rejects(missing, /none of speaker "0": give an earlier turn of that speaker audio_wav_b64/);
   });
 
-  test("is the same clip for each of its parts", async () => {
+  test("is the same for each segment", async () => {
     const model = new ScriptedModel(() => ({ levels: tone(3) }), CLIPS);
     const speech = await speechOver(model, { voices: { "0": clip() } });
     await speakAll(speech, { text: "A sentence of some length, which is repeated. ".repeat(20) });
@@ -144,12 +133,12 @@ describe("what a model that follows a clip is told", () => {
   });
 });
 
-describe("the voices of labels", () => {
-  test("with presets tell the model nothing of the conversation", async () => {
-    assert.deepEqual(await told([turn("0", "Hello.", 1)], PRESETS), { turns: [], indices: [] });
+describe("resolveLabelVoices", () => {
+  test("leaves the conversation out for presets", async () => {
+    assert.deepEqual(await contextOf([turn("0", "Hello.", 1)], PRESETS), { turns: [], indices: [] });
   });
 
-  test("are presets that exist, a woman's and a man's unless something else is set", () => {
+  test("defaults to a woman's and a man's preset", () => {
     const of = (given: Parameters<typeof resolveLabelVoices>[0], presets: readonly string[]) => {
       const voices = resolveLabelVoices(given, { kind: "presets", presets });
       return [voices.presetOf("0"), voices.presetOf("1")];
@@ -163,40 +152,28 @@ describe("the voices of labels", () => {
     assert.equal(resolveLabelVoices({}, ANY).presetOf("0"), null);
   });
 
-  test("are refused where the checkpoint does not have them, with what it has", () => {
+  test("rejects a voice that the checkpoint lacks, with what it has", () => {
     const refused = (
       voice: Parameters<typeof resolveLabelVoices>[0][string],
       voices: ClipSupport,
       message: RegExp,
     ) => {
-      assert.throws(
-        () => resolveLabelVoices({ "1": voice }, voices),
-        (error: unknown) => {
-          assert.ok(error instanceof OptionError);
-          assert.match(error.message, message);
-          return true;
-        },
-      );
+      const isRefused = (error: unknown) => error instanceof OptionError && message.test(error.message);
+      assert.throws(() => resolveLabelVoices({ "1": voice }, voices), isRefused);
     };
-    refused(
-      { preset: "bob" },
-      PRESETS,
-      /voices\.1: this checkpoint has no preset "bob"; it has vivian, ryan, aiden\./,
-    );
-    refused({ preset: "bob" }, ANY, /no preset "bob"; give a clip\./);
-    refused({ preset: "bob" }, { kind: "presets", presets: [] }, /describe a voice with instruct/);
+    const short = clip("Far too many words for a single second of speech, by far.");
+    const bob = { preset: "bob" };
+    refused(bob, PRESETS, /voices\.1: this checkpoint has no preset "bob"; it has vivian, ryan, aiden\./);
+    refused(bob, ANY, /no preset "bob"; give a clip\./);
+    refused(bob, { kind: "presets", presets: [] }, /describe a voice with instruct/);
     refused(clip(), PRESETS, /follows no clip: give a preset, one of vivian, ryan, aiden\./);
     refused({ clip: { samples: new Float32Array(0), text: "" } }, ANY, /the clip is empty/);
-    refused(
-      clip("Far too many words for a single second of speech, by far."),
-      CLIPS,
-      /cannot be that of 1\.0 s of speech/,
-    );
+    refused(short, CLIPS, /cannot be that of 1\.0 s of speech/);
   });
 });
 
-describe("how long a text is", () => {
-  test("counts words and syllables that are written short for several letters", () => {
+describe("The length of a text", () => {
+  test("counts the letters of written-out abbreviations", () => {
     assert.equal(countLetters("It is on."), 9);
     assert.equal(countLetters("1999"), 20);
     assert.equal(countLetters("$5"), 9);
@@ -205,14 +182,12 @@ describe("how long a text is", () => {
     assert.equal(countLetters("e\u0301"), 1);
   });
 
-  test("bounds its frames generously, and tells whether it may be that of a recording", () => {
-    // Twice as slow as anybody reads: 2.5 words a second, or two syllables of Chinese.
-    assert.ok(
-      maxFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 > 13 / 1.25,
-    );
+  test("bounds its frames, and tells whether it can be a recording's", () => {
+    // Half of a slow reader's pace: 2.5 words or two syllables of Chinese per second.
+    const clocks = "It was a bright cold day in April, and the clocks were striking.";
+    assert.ok(maxFramesFor(clocks) * 0.08 > 13 / 1.25 && maxFramesFor(clocks) * 0.08 < 20);
     assert.ok(maxFramesFor("今天天气很好我们一起去公园散步吧") * 0.08 > 16 / 2);
     assert.ok(maxFramesFor("777777") * 0.08 > 20 / 2.5);
-    assert.ok(maxFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 < 20);
     assert.ok(couldCoverAudio("今天天气很好我们一起去公园散步吧", 3.5));
     assert.ok(!couldCoverAudio("今天", 5));
     assert.ok(couldCoverAudio("0171 5550 1234", 5));
@@ -220,7 +195,7 @@ describe("how long a text is", () => {
   });
 });
 
-describe("a voice that a script chooses", () => {
+describe("resolveScriptVoices", () => {
   const sample = (text: string | null) => ({ clip: turn("", null, 1).audio!, text });
   const chosen = (voice: ChosenVoice, voices: ClipSupport, history: readonly Turn[] = []) => {
     const script = { history, speaker: "0", voice };
@@ -232,7 +207,7 @@ describe("a voice that a script chooses", () => {
     );
   };
 
-  test("is a recording, in place of the speaker's own sound, with its words where they may be those", async () => {
+  test("replaces the speaker's audio by a recording, with its words if they fit", async () => {
     const history = [turn("0", "Spoken.", 1), turn("0", null, 1), turn("1", "Others.", 1)];
     const voice = [{ weight: 1, sample: sample("Some words of a second.") }];
     const all = await chosen(voice, ANY, history);
@@ -252,7 +227,7 @@ describe("a voice that a script chooses", () => {
     );
   });
 
-  test("is that of a label, or a preset", async () => {
+  test("takes a label's voice or a preset", async () => {
     const { turns } = await chosen([{ weight: 1, id: "1" }], CLIPS, [turn("0", "Spoken.", 1)]);
     assert.deepEqual(
       turns.map(({ speaker, text }) => [speaker, text]),
@@ -268,7 +243,7 @@ describe("a voice that a script chooses", () => {
     );
   });
 
-  test("cannot be a recording of a model with presets, or a mix", async () => {
+  test("rejects a recording for presets, and a mix", async () => {
     const voices: ChosenVoice[] = [
       [{ weight: 1, sample: sample(null) }],
       [

@@ -8,26 +8,26 @@ import type {
 } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { type CodecLmOptions, createSpeechModel } from "../../../../src/engines/codec-lm/speech/model.ts";
 
-/** What a scripted model does when it is asked: levels of the frames that it gives, and what it says behind them. */
+/** The frames' levels, and the result. */
 export interface Behaviour {
-  /** Of each frame, the height of its tone; a function, for as long as it is asked. */
+  /** Tone levels by frame; a function for endless speech. */
   readonly levels: readonly number[] | ((at: number) => number);
-  /** Thrown in place of the first frame. */
+  /** Thrown instead of the first frame. */
   readonly error?: Error;
   readonly ending?: Partial<GenerationResult>;
 }
 
-/** A codec language model that does as it is told, and notes what it was asked. */
+/** A codec language model with scripted behaviour, which records its utterances. */
 export class ScriptedModel implements CodecLanguageModel {
   readonly voices: ClipSupport;
   readonly asked: Utterance[] = [];
-  /** Utterances that are open. */
+  /** Open utterances. */
   open = 0;
   isClosed = false;
   readonly #behaviour: (utterance: Utterance, call: number) => Behaviour;
   readonly #toneHz: number;
 
-  /** @param call how many came before it */
+  /** @param call the number of earlier calls */
   constructor(
     behaviour: (utterance: Utterance, call: number) => Behaviour,
     { kind = "any", presets = [] }: Partial<ClipSupport> = {},
@@ -71,10 +71,10 @@ export class ScriptedModel implements CodecLanguageModel {
   }
 }
 
-/** So many frames of a tone. */
+/** The levels of a steady tone. */
 export const tone = (frames: number, level = 0.5): number[] => new Array<number>(frames).fill(level);
 
-/** A speech model over a scripted one, whose trial is forgotten. */
+/** A speech model of a scripted one, whose warm-up is not recorded. */
 export async function speechOver(
   model: ScriptedModel,
   options: Partial<CodecLmOptions> = {},

@@ -8,13 +8,12 @@ import { bytesOf, CountedText, drain, never, scriptOf, speakAll } from "../../..
 import { type Behaviour, ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 
 const EIGHT = "One. Two. Three. Four. Five. Six. Seven. Eight. ";
-/** More than is spoken in one go. */
+/** More than one segment. */
 const TWO_PARTS = `${"All of this is one sentence of some fifty letters. ".repeat(5)}And this is another, which does not fit in with them. `;
 
 const always = (behaviour: Behaviour) => () => behaviour;
 const samplesOf = (frames: readonly Frame[]): number[] => frames.flatMap(({ samples }) => [...samples]);
 
-/** Root mean square. */
 function loudness(samples: readonly number[]): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length);
 }
@@ -26,12 +25,10 @@ function largestStep(samples: readonly number[]): number {
   );
 }
 
-describe("an utterance of a codec language model", () => {
-  test("is asked for with the knobs, the text and the options", async () => {
-    const model = new ScriptedModel(always({ levels: tone(3) }), {
-      kind: "presets",
-      presets: ["ryan", "serena"],
-    });
+describe("speakUtterance", () => {
+  test("passes parameters, text and options to the model", async () => {
+    const presets = { kind: "presets", presets: ["ryan", "serena"] } as const;
+    const model = new ScriptedModel(always({ levels: tone(3) }), presets);
     const speech = await speechOver(model, { language: "english", instruct: "Slowly." });
     const delivery = {
       temperature: 0.8,
@@ -54,7 +51,7 @@ describe("an utterance of a codec language model", () => {
     assert.deepEqual(report.prompt, { turns: [], heard: [], forgotten: [], cautions: [] });
   });
 
-  test("goes on from what it has spoken, some sentences at a time, with other draws", async () => {
+  test("speaks some sentences at a time, with the earlier ones as history", async () => {
     const model = new ScriptedModel(always({ levels: tone(60) }));
     const speech = await speechOver(model);
     const { frames, report } = await speakAll(speech, { text: TWO_PARTS.repeat(3) });
@@ -70,16 +67,16 @@ describe("an utterance of a codec language model", () => {
       Array.from({ length: 60 }, (_, at) => [at]),
     );
     assert.equal(before!.audio!.length, 60 * 1_920);
-    // Of 60 frames each, four parts are less than 20 s.
+    // Four segments of 60 frames are less than 20 s.
     assert.deepEqual(
       model.asked.map(({ history }) => history.length),
       model.asked.map((_, at) => Math.min(at, 4)),
     );
-    // Between two parts are two frames of silence.
+    // Two frames of silence between segments.
     assert.equal(frames.length, 62 * model.asked.length - 2 + 1);
   });
 
-  test("of 8,000 characters comes in parts that are not too long, and none is lost", async () => {
+  test("divides 8,000 characters into segments, without loss", async () => {
     const texts = {
       "one word": "a".repeat(8_000),
       words: "word ".repeat(1_600),
@@ -95,25 +92,17 @@ describe("an utterance of a codec language model", () => {
       const { report } = await speakAll(await speechOver(model), { text, delivery: { maxFrames: 2_048 } });
       assert.equal(report.spoken, text, name);
       const spoken = model.asked.map(({ open }) => open.text);
-      assert.ok(
-        spoken.every((part) => part === part.trim() && part !== ""),
-        name,
-      );
-      assert.ok(
-        spoken.every((part) => countLetters(part) <= 310),
-        name,
-      );
-      assert.ok(spoken.length < 170, `${name}: ${spoken.length} parts`);
+      for (const part of spoken) {
+        assert.ok(part === part.trim() && part !== "" && countLetters(part) <= 310, name);
+        assert.doesNotMatch(part, /[\u200d]$|^\u200d/, name);
+      }
+      assert.ok(spoken.length < 170, `${name}: ${spoken.length} segments`);
       const plain = text.replaceAll(/\[tomato\]\([^)]*\)/g, "tomato").replaceAll(/\s/g, "");
       assert.equal(spoken.join("").replaceAll(" ", ""), plain, name);
-      assert.ok(
-        spoken.every((part) => !/[\u200d]$|^\u200d/.test(part)),
-        name,
-      );
     }
   });
 
-  test("begins with the first piece of its text, and pauses where the next is long in coming", async () => {
+  test("begins with the first piece of its text, and pauses for a late one", async () => {
     let give = (_words: string): void => {};
     const late = new Promise<string>((resolve) => (give = resolve));
     const model = new ScriptedModel(always({ levels: tone(8) }));
@@ -135,7 +124,7 @@ describe("an utterance of a codec language model", () => {
     );
   });
 
-  test("has one cap over all its parts, and says where it was cut", async () => {
+  test("limits all segments together, and reports the cut", async () => {
     const model = new ScriptedModel(always({ levels: tone(20) }));
     const speech = await speechOver(model);
     const text = () => new CountedText(["One. ", "Two. ", "Three."]);
@@ -145,7 +134,7 @@ describe("an utterance of a codec language model", () => {
       return [frames.length, report.stop, report.spoken, model.asked.length];
     };
     assert.deepEqual(await by(16), [16, "length", "One. ", 1]);
-    // Behind the first part no room is left, so the second is not begun.
+    // No room for a second segment.
     assert.deepEqual(await by(20), [20, "length", "One. ", 1]);
     assert.deepEqual(await by(22), [22, "length", "One. ", 1]);
     assert.deepEqual(await by(23), [23, "length", "One. Two. ", 2]);
@@ -154,7 +143,7 @@ describe("an utterance of a codec language model", () => {
     assert.ok(model.asked.every(({ sampling }) => sampling.maxFrames! <= 64));
   });
 
-  test("without an end is cut where its text could have been said twice, and goes on behind it", async () => {
+  test("cuts a segment without an end at twice its length, and continues", async () => {
     const model = new ScriptedModel((_, call) => ({ levels: call === 0 ? () => 0.5 : tone(5) }));
     const text = new CountedText(["This one never ends. ", "But this one does."]);
     const { frames, report } = await speakAll(await speechOver(model), { text });
@@ -164,11 +153,11 @@ describe("an utterance of a codec language model", () => {
     assert.equal(report.spoken, "This one never ends. But this one does.");
     assert.deepEqual(report.prompt?.cautions, ["cut short: no end came"]);
     assert.deepEqual(report.prompt?.turns, []);
-    assert.deepEqual(model.asked[1]!.history, [], "it would go on from a speech gone wrong");
+    assert.deepEqual(model.asked[1]!.history, [], "a failed segment is no history");
     assert.equal(model.open, 0);
   });
 
-  test("that falls silent is left after three seconds, and what was said of it counts", async () => {
+  test("leaves a segment after three seconds of silence", async () => {
     const model = new ScriptedModel((_, call) => ({
       levels: call === 0 ? (at) => (at < 10 ? 0.5 : 0.001) : tone(5),
     }));
@@ -184,7 +173,7 @@ describe("an utterance of a codec language model", () => {
     assert.equal(model.asked[1]!.history[0]!.codes!.length, 10 + 2);
   });
 
-  test("whose likeliest beginning is silence begins again by the same draws, before anything is given", async () => {
+  test("starts again where the likeliest beginning is silence", async () => {
     const model = new ScriptedModel(({ sampling }) => ({
       levels: sampling.temperature === 0 ? () => 0 : tone(5),
     }));
@@ -200,7 +189,7 @@ describe("an utterance of a codec language model", () => {
     assert.deepEqual([model.asked[2]!.seed, model.asked[3]!.seed], [once.seed, again.seed]);
   });
 
-  test("is not held back where it was drawn, nor where less than a second of silence comes first", async () => {
+  test("allows less than a second of silence at first, and any when it is sampled", async () => {
     const model = new ScriptedModel(always({ levels: [...tone(6, 0), ...tone(5)] }));
     const speech = await speechOver(model);
     const drawn = speech.speak(scriptOf({ delivery: { temperature: 0.7 } }), never());
@@ -212,7 +201,7 @@ describe("an utterance of a codec language model", () => {
     assert.equal(model.open, 0);
   });
 
-  test("of which nothing comes is asked for twice; then it is left out, or has failed if it was all", async () => {
+  test("tries an empty segment twice, then skips it, and fails if it was all", async () => {
     const model = new ScriptedModel(({ open }) => ({ levels: open.text === "One." ? [] : tone(5) }));
     const speech = await speechOver(model);
     for (const temperature of [0, 1]) {
@@ -229,7 +218,7 @@ describe("an utterance of a codec language model", () => {
     await assert.rejects(speakAll(speech, { text: "One." }), SpeechFailedError);
   });
 
-  test("that has begun waits where a further part would be one too many", async () => {
+  test("lets later segments wait for a slot", async () => {
     const model = new ScriptedModel(always({ levels: tone(5) }));
     const text = new CountedText(["One. ", "Two."]);
     const { report } = await speakAll(await speechOver(model), { text });
@@ -243,14 +232,14 @@ describe("an utterance of a codec language model", () => {
     );
   });
 
-  test("says where the model had no room for more", async () => {
+  test("reports that the model has no positions left", async () => {
     const model = new ScriptedModel(always({ levels: tone(5), ending: { stop: "length" } }));
     const { report } = await speakAll(await speechOver(model));
     assert.deepEqual(report.prompt?.cautions, ["cut short: the model has no room for more"]);
   });
 
-  test("has no clicks: not between its parts, not at its end, not where it is cut", async () => {
-    // A tone that ends at its crest and begins there.
+  test("has no clicks between segments, at its end or at a cut", async () => {
+    // A tone that ends and begins at its crest.
     const model = new ScriptedModel(always({ levels: tone(20) }), {}, 100);
     const speech = await speechOver(model);
     const gentle = 2 * 0.5 * Math.sin((Math.PI * 100) / 24_000) + 0.004;
@@ -262,7 +251,7 @@ describe("an utterance of a codec language model", () => {
     }
   });
 
-  test("is given as it is but for its ends; with lower qualities in a narrower band", async () => {
+  test("narrows the band for lower qualities, and changes nothing else", async () => {
     const powerOf = async (toneHz: number, quality: "low" | "medium" | "high") => {
       const model = new ScriptedModel(always({ levels: tone(20) }), {}, toneHz);
       const { frames } = await speakAll(await speechOver(model), { delivery: { quality } });
@@ -285,19 +274,18 @@ describe("an utterance of a codec language model", () => {
   });
 });
 
-describe("what a codec language model throws", () => {
+describe("An error of a codec language model", () => {
   const thrown = async (error: Error) =>
     await speakAll(
       await speechOver(new ScriptedModel((_, call) => (call === 0 ? { levels: [] } : { levels: [], error }))),
     ).then(
-      () => assert.fail("nothing was thrown"),
+      () => assert.fail("no failure"),
       (found: unknown) => found as Error,
     );
 
-  test("is the conversation's fault, the settings', or the model's, which may be tried again", async () => {
-    const long = await thrown(
-      new CheckpointError("The conversation is too long: leave out its earliest turns."),
-    );
+  test("is a ConversationError, a lasting or a temporary failure", async () => {
+    const message = "The conversation is too long: leave out its earliest turns.";
+    const long = await thrown(new CheckpointError(message));
     assert.ok(long instanceof ConversationError);
     assert.match(long.message, /leave out its earliest turns/);
     for (const error of [new OptionError("no option tempo"), new Error("out of memory")]) {
@@ -313,11 +301,11 @@ describe("what a codec language model throws", () => {
   });
 });
 
-describe("an abort", () => {
+describe("An abort of speakUtterance", () => {
   const reason = new Error("the client has gone");
   const is = (found: unknown): boolean => found === reason;
 
-  test("while the prompt is read, a frame is computed or text is waited for ends the model's utterance", async () => {
+  test("ends the model's utterance in any phase", async () => {
     for (const frames of [0, 3, 8]) {
       const model = new ScriptedModel(always({ levels: tone(8) }));
       const controller = new AbortController();
@@ -332,7 +320,7 @@ describe("an abort", () => {
     }
   });
 
-  test("by closing fails what is open, and closes the model once", async () => {
+  test("by close fails what is open, and closes the model once", async () => {
     const model = new ScriptedModel(always({ levels: tone(8) }));
     const speech = await speechOver(model);
     const speaking = speech.speak(scriptOf(), never());

@@ -12,7 +12,7 @@ import { BASE, customFolder } from "../qwen3-tts/cases.ts";
 import { voiceClip } from "./voice-clip.ts";
 import { withEnd } from "./with-end.ts";
 
-/** The tiny checkpoints of the reference's structure. */
+/** The tiny checkpoints. */
 export const TINY = { csm: join(CSM, "csm-tiny"), base: BASE, custom: await customFolder() };
 after(() => rm(TINY.custom, { recursive: true }));
 
@@ -25,7 +25,6 @@ const SETUP = {
 } as const;
 const PLAIN = { voices: {}, language: null, instruct: null };
 
-/** A tiny checkpoint as a speech model. */
 export function tinyModel(
   kind: keyof typeof TINY,
   options: Partial<CodecLmOptions> = {},
@@ -34,13 +33,13 @@ export function tinyModel(
   return createModel(all, { enter: () => {}, leave: () => {} });
 }
 
-/** For a base checkpoint, which speaks in no voice but one that it hears. */
+/** Voices for a base checkpoint, which has no presets. */
 export const CLIPS: CodecLmOptions["voices"] = {
   "0": { clip: { samples: voiceClip(220), text: "" } },
   "1": { clip: { samples: voiceClip(120), text: "" } },
 };
 
-/** The same, but it ends where speech of the text would (`with-end.ts`). */
+/** A tiny checkpoint that ends with its text (`with-end.ts`). */
 export async function endingModel(
   kind: keyof typeof TINY,
   options: Partial<CodecLmOptions> = {},

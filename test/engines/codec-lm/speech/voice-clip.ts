@@ -1,4 +1,4 @@
-/** Two tones: for a tiny model as good a voice as any. */
+/** Two tones, a sufficient voice for tiny models. */
 export function voiceClip(pitchHz: number, durationS = 0.5): Float32Array {
   const wave = (at: number, hz: number): number => Math.sin((2 * Math.PI * hz * at) / 24_000);
   return Float32Array.from(

@@ -4,10 +4,7 @@ import type {
   SpokenFrame,
 } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 
-/**
- * A model that ends where speech of the text would: by themselves tiny models do so by chance, or never. Who ends too
- * early begins again.
- */
+/** Makes a tiny model end with its text: by itself it ends by chance or never. One that ends too early starts again. */
 export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
   return {
     voices: model.voices,

@@ -29,7 +29,7 @@ import { openFollowContext } from "./follow-context.ts";
 
 const DB = Math.LN10 / 10;
 
-describe("Calibration", () => {
+describe("measureCalibration", () => {
   let context: Awaited<ReturnType<typeof openFollowContext>>;
   let studio: VoiceBaseline;
   let decoded: readonly DecodedSentence[];
@@ -45,14 +45,14 @@ describe("Calibration", () => {
   });
   after(() => context.close());
 
-  const coloured = (map: SoundMap) =>
+  const transformed = (map: SoundMap) =>
     finish(
       measureCalibration(context.kernel, decoded, ({ pitchHz }) =>
         createSoundMapTransform(UNCHANGED_SPECTRUM, map, pitchHz),
       ),
     );
 
-  test("reads every sentence, each in one breath, at about the pitch of a woman", async () => {
+  test("plans every sentence in one breath, at a woman's pitch", async () => {
     const { timings, pitch } = await studio.plans();
     assert.equal(timings.length, CALIBRATION_SENTENCES.length);
     assert.equal(pitch.sentences.length, CALIBRATION_SENTENCES.length);
@@ -66,7 +66,7 @@ describe("Calibration", () => {
     );
   });
 
-  test("says some 12 s of them aloud and hears as much in them as it describes", () => {
+  test("speaks about 12 s, with a spectrum for each frame", () => {
     const seconds = bare.samples.length / 24_000;
     assert.ok(decoded.length === 4 && seconds > 8 && seconds < 16, `${seconds} s`);
     assert.ok(rms(bare.samples) > 0.02 && bare.samples.every((sample) => Math.abs(sample) <= 1));
@@ -76,13 +76,13 @@ describe("Calibration", () => {
     assert.ok(Math.abs(bare.loudnessLufs - voice.loudnessLufs) < 2, `${bare.loudnessLufs} LUFS`);
   });
 
-  test("repeats byte for byte, whatever sounded before", () => {
+  test("repeats byte for byte", () => {
     const voices = createVoices();
     finish(measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.spectrumTransform(plan)));
     assert.deepEqual(finish(measureCalibration(context.kernel, decoded, () => UNCHANGED_SPECTRUM)), bare);
   });
 
-  test("describes a frame between 700 Hz and 5 kHz as it will sound, within 3 dB but for the level", () => {
+  test("predicts spectra between 700 Hz and 5 kHz within 3 dB", () => {
     const [sounds, described] = [meanSpectrum(bare.sound), meanSpectrum(bare.described)];
     const middle = [...BAND_HZ.keys()].filter((band) => BAND_HZ[band]! > 700 && BAND_HZ[band]! < 5_000);
     const apart = middle.map((band) => (sounds[band]! - described[band]!) / DB);
@@ -90,18 +90,18 @@ describe("Calibration", () => {
     for (const db of apart) assert.ok(Math.abs(db - level) < 3, apart.map((each) => each.toFixed(1)).join());
   });
 
-  test("of the voice in its own sound learns nearly nothing", () => {
+  test("learns nearly no map from its own sound", () => {
     const map = learnSoundMap(bare, { sound: bare.sound, bandEdgeHz: 7_800, strength: 1 });
     const most = Math.max(...map.gains.map(Math.abs)) / DB;
     assert.ok(most < 1, `${most} dB`);
   });
 
-  test("shows that a filter, learnt from our own sound that went through it, is then heard within 1 dB", () => {
+  test("applies a learnt filter within 1 dB", () => {
     const filterDb = (band: number) => 4 * Math.sin(band / 5);
     const sound = bare.sound.map((value, at) => value + DB * filterDb(at % BANDS));
     const heard = { sound, bandEdgeHz: 7_800, strength: 1 };
     const map = learnSoundMap(bare, heard);
-    const sung = coloured(correctSoundMap(map, bare.sound, coloured(map).sound, heard));
+    const sung = transformed(correctSoundMap(map, bare.sound, transformed(map).sound, heard));
     const [before, after] = [meanSpectrum(bare.sound), meanSpectrum(sung.sound)];
     const missed = [...before.keys()]
       .slice(8, 34)
@@ -112,7 +112,7 @@ describe("Calibration", () => {
     assert.ok(Math.abs(sung.loudnessLufs - bare.loudnessLufs) < 3, `${sung.loudnessLufs}`);
   });
 
-  test("of the voice as it was trained finds its own vocal tract, and a man's in the voice 1", async () => {
+  test("finds the vocal tracts of the base voice and of voice 1", async () => {
     const codebook = await studio.codebook();
     const voices = createVoices();
     const own = estimateVocalTractWarp(codebook, voicedFrames(bare), 7_800);

@@ -5,7 +5,7 @@ import { openTextReader } from "../../../../src/engines/prosody/read-text.ts";
 import { finish } from "../../following/analysis/finish.ts";
 import { tables, VOICE_DIR } from "../voice.ts";
 
-/** What following needs of the embedded voice, without an engine around it. */
+/** Opens what following needs of the embedded voice, without a model. */
 export async function openFollowContext(): Promise<VoiceBaselineOptions & { close(): Promise<void> }> {
   const [network, kernel, reader] = await Promise.all([
     openNetwork(VOICE_DIR),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { it } from "node:test";
 import {
   addBetweenBands,
   BAND_HZ,
@@ -17,14 +17,14 @@ function betweenBands(values: ArrayLike<number>, scale = 1): Float32Array {
   return out;
 }
 
-test("a flat spectrum is as high in every band, whatever the band's width", () => {
+it("bandLogs of a flat spectrum are equal in every band", () => {
   for (const power of [1e-6, 1, 1e6]) {
     const logs = inBands(new Float64Array(BINS).fill(power));
     assert.ok(logs.every((log) => Math.abs(log - Math.log(power + 1e-7)) < 1e-9));
   }
 });
 
-test("bands rise in frequency from 60 Hz to 7.8 kHz, and one bin shows most in the band that it is the middle of", () => {
+it("BAND_HZ rises from 60 Hz to 7.8 kHz, and each band peaks at its centre", () => {
   assert.equal(BAND_HZ.length, BANDS);
   BAND_HZ.forEach((hz, band) => {
     assert.ok(hz > (BAND_HZ[band - 1] ?? 60) && hz < 7_800);
@@ -35,7 +35,7 @@ test("bands rise in frequency from 60 Hz to 7.8 kHz, and one bin shows most in t
   });
 });
 
-test("no harmonic of a low voice is lost between bands", () => {
+it("bandLogs lose no harmonic between bands", () => {
   for (let bin = 4; bin * BIN_HZ < 7_500; bin++) {
     const powers = new Float64Array(BINS);
     powers[bin] = 1;
@@ -46,11 +46,11 @@ test("no harmonic of a low voice is lost between bands", () => {
   }
 });
 
-test("digital silence is low, and finite", () => {
+it("bandLogs of digital silence are low and finite", () => {
   assert.ok(inBands(new Float64Array(BINS)).every((log) => log < -16 && log > -17));
 });
 
-test("between the bands' middles a straight line stays a straight line, and it is level beyond them", () => {
+it("addBetweenBands interpolates linearly, and is constant beyond the outer bands", () => {
   const line = Array.from(BAND_HZ, (hz) => 3 - hz / 1_000);
   const [lowest, highest] = [BAND_HZ[0]!, BAND_HZ[BANDS - 1]!];
   betweenBands(line, 2).forEach((value, bin) => {
@@ -59,7 +59,7 @@ test("between the bands' middles a straight line stays a straight line, and it i
   });
 });
 
-test("what is added at a middle is that band's own value, and nothing of it reaches the next middle", () => {
+it("addBetweenBands spreads a band's value to its neighbours' centres only", () => {
   for (let band = 1; band < BANDS - 1; band++) {
     const one = new Float64Array(BANDS);
     one[band] = 1;
@@ -72,7 +72,7 @@ test("what is added at a middle is that band's own value, and nothing of it reac
   }
 });
 
-test("what is added lies between the least and the greatest value, on top of what was there", () => {
+it("addBetweenBands adds values within the range of the bands", () => {
   const values = fc.array(fc.float({ min: -10, max: 10, noNaN: true }), {
     minLength: BANDS,
     maxLength: BANDS,

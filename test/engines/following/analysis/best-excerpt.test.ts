@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { bestExcerpt } from "../../../../src/engines/following/analysis/best-excerpt.ts";
+import { it, test } from "node:test";
+import { resample } from "../../../../src/audio/resample.ts";
+import { bestExcerpt, resampled } from "../../../../src/engines/following/analysis/best-excerpt.ts";
 import { finish } from "./finish.ts";
 import { clipOf, noise } from "./signals.ts";
 
-/** A rate that no real clip has, so that minutes are short. */
+/** Lower than real rates, so that minutes are few samples. */
 const RATE_HZ = 1_000;
 
 const stretchOf = (samples: Float32Array, sampleRateHz = RATE_HZ) =>
   finish(bestExcerpt(clipOf(samples, sampleRateHz)));
 
-/** A soft hiss with something loud from one second to another. */
+/** Soft noise that is loud in these spans. */
 function recording(
   durationS: number,
   ...loud: readonly (readonly [fromS: number, toS: number])[]
@@ -24,13 +25,13 @@ function recording(
 const loudSeconds = (samples: Float32Array) =>
   samples.filter((sample) => Math.abs(sample) > 0.001).length / RATE_HZ;
 
-test("all of a clip of at most 30 s is listened to", () => {
+it("bestExcerpt returns all of a clip of at most 30 s", () => {
   for (const samples of [recording(0), recording(1, [0, 1]), recording(30, [2, 3])]) {
     assert.deepEqual(stretchOf(samples), samples);
   }
 });
 
-test("of a long clip that is mostly silent the 30 s with the speech are taken", () => {
+it("bestExcerpt returns the 30 s with the speech of a mostly silent clip", () => {
   for (const fromS of [0, 33, 118, 275]) {
     const stretch = stretchOf(recording(300, [fromS, fromS + 25]));
     assert.equal(stretch.length, 30 * RATE_HZ);
@@ -38,32 +39,32 @@ test("of a long clip that is mostly silent the 30 s with the speech are taken", 
   }
 });
 
-test("the stretch with the most speech wins, not the one with the first or the loudest", () => {
+it("bestExcerpt prefers the most speech to the first or loudest", () => {
   const clip = recording(200, [5, 15], [120, 145]).map((sample, n) => (n < 20_000 ? 3 * sample : sample));
   assert.ok(loudSeconds(stretchOf(clip)) > 24.5);
 });
 
-test("of stretches with as much speech the earliest is taken", () => {
+it("bestExcerpt prefers the earliest of equal excerpts", () => {
   const clip = recording(200, [40, 50], [100, 110], [150, 160]);
   assert.deepEqual(stretchOf(clip), clip.subarray(20_000, 50_000));
   const steady = noise(100_000, 2);
   assert.deepEqual(stretchOf(steady), steady.subarray(0, 30_000));
 });
 
-test("samples that are not finite, or too quiet to be meant, become 0; louder ones than full scale full scale", () => {
+it("bestExcerpt clips samples to full scale, and zeroes tiny and non-finite ones", () => {
   const odd = [Number.NaN, Infinity, -Infinity, 1e-42, -1e-42, 1e-10, 0, -0.5, 1, -1, 2, -7];
   const clean = [0, 0, 0, 0, 0, 0, 0, -0.5, 1, -1, 1, -1];
   assert.deepEqual([...stretchOf(Float32Array.from(odd))], clean);
 });
 
-test("speech is found in a long clip between samples that are not finite", () => {
+it("bestExcerpt finds speech between non-finite samples", () => {
   const clip = recording(120, [70, 95]);
   clip.fill(Number.NaN, 0, 40_000).fill(Infinity, 110_000);
   const stretch = stretchOf(clip);
   assert.ok(loudSeconds(stretch) > 24.5 && stretch.every(Number.isFinite));
 });
 
-test("no more than 30 s of any clip are copied, at any rate, and the clip stays as it was", () => {
+it("bestExcerpt copies at most 30 s at any rate, and leaves the clip alone", () => {
   for (const rateHz of [1_010, 4_409, 8_000]) {
     const samples = noise(70 * rateHz, rateHz);
     const before = samples.slice();
@@ -74,8 +75,23 @@ test("no more than 30 s of any clip are copied, at any rate, and the clip stays 
   }
 });
 
-test("it rests while it looks through a long clip", () => {
+it("bestExcerpt yields during a long clip", () => {
   let rests = 0;
   for (const work = bestExcerpt(clipOf(new Float32Array(60 * 48_000), 48_000)); !work.next().done; ) rests++;
   assert.ok(rests >= 20, `${rests} times`);
+});
+
+test("resampled equals resample", () => {
+  for (const fromHz of [2_000, 8_000, 11_025, 24_000, 44_100, 44_101]) {
+    for (const length of [0, 1, fromHz / 4, 2.3 * fromHz]) {
+      const samples = noise(Math.round(length), fromHz);
+      const pieces = finish(resampled(samples, fromHz, 8_000));
+      const whole = resample(samples, fromHz, 8_000);
+      assert.equal(pieces.length, whole.length);
+      assert.ok(
+        pieces.every((value, k) => Math.abs(value - whole[k]!) < 1e-6),
+        `${samples.length} samples at ${fromHz} Hz`,
+      );
+    }
+  }
 });

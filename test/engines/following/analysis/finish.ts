@@ -1,6 +1,6 @@
 import type { Work } from "../../../../src/engines/following/analysis/work.ts";
 
-/** Runs work to its end at once. */
+/** Runs work to its end. */
 export function finish<T>(work: Work<T>): T {
   for (;;) {
     const step = work.next();

@@ -1,7 +1,7 @@
 import type { Suitability } from "../../../../src/engines/following/analysis/recording-conditions.ts";
 import type { VoiceProfile } from "../../../../src/engines/following/analysis/voice-profile.ts";
 
-/** A profile as a plain clip of four seconds would give it, but for what is told. */
+/** The profile of a clean clip of four seconds, with changes. */
 export function profileOf({
   trust = 1,
   cautions = [],

@@ -1,6 +1,6 @@
 import type { Clip } from "../../../../src/core/conversation.ts";
 
-/** Repeatable white noise, uniform within ±1 (a linear congruential generator). */
+/** Uniform noise within ±1 by a linear congruential generator. */
 export function noise(length: number, seed: number): Float32Array {
   let state = seed >>> 0;
   return Float32Array.from({ length }, () => {
@@ -15,11 +15,11 @@ export interface Tone {
   readonly pitchHz: (timeS: number) => number;
   /** 1 makes a sine. */
   readonly harmonics: number;
-  /** How far the noise lies below the tone, in decibels; none without. */
+  /** Signal-to-noise ratio in decibels. Default: no noise. */
   readonly snrDb?: number;
 }
 
-/** Harmonics that fall by 6 dB an octave, below 0.45 of the rate; about −20 dB re full scale. */
+/** Harmonics that fall by 6 dB per octave, below 0.45 of the rate; about −20 dBFS. */
 export function tone({ sampleRateHz, durationS, pitchHz, harmonics, snrDb = 200 }: Tone): Float32Array {
   const samples = new Float32Array(Math.round(sampleRateHz * durationS));
   let phase = 0;
@@ -36,7 +36,7 @@ export function tone({ sampleRateHz, durationS, pitchHz, harmonics, snrDb = 200 
   return samples.map((sample, n) => sample + scale * hiss[n]!);
 }
 
-/** Signals of one length at once. */
+/** The sum of signals. */
 export function mixture(first: Float32Array, ...others: readonly Float32Array[]): Float32Array {
   return first.map((sample, n) => others.reduce((sum, other) => sum + other[n]!, sample));
 }

@@ -4,17 +4,17 @@ export interface SyntheticVoice {
   readonly sampleRateHz?: number;
   readonly durationS?: number;
   readonly pitchHz?: number;
-  /** Where its formants lie, against a woman's; 0.84 is a man's. */
+  /** Formant scale relative to a woman; 0.84 is a man's. */
   readonly tract?: number;
-  /** Another number says other vowels, and pauses elsewhere. */
+  /** Selects vowels and pauses. */
   readonly seed?: number;
-  /** Level of the noise of the room, in decibels below full scale. */
+  /** Room noise in dBFS. */
   readonly roomDb?: number;
 }
 
 /**
- * Something like speech: harmonics of a pitch that sinks from phrase to phrase and trembles, vowels at four a second
- * with a hiss before every third, a pause of 0.3 s after five of them. About −23 dB re full scale.
+ * A speech-like sound: harmonics of a falling, trembling pitch, four vowels a second, a hiss before every third, a
+ * pause of 0.3 s after five of them. About −23 dBFS.
  */
 export function syntheticVoice({
   sampleRateHz = 24_000,
@@ -51,7 +51,7 @@ const SYLLABLE_S = 0.25;
 const PHRASE_SYLLABLES = 5;
 const PHRASE_S = PHRASE_SYLLABLES * SYLLABLE_S + 0.3;
 
-/** What is said at a time. */
+/** The phase of the utterance at a time. */
 function placeAt(timeS: number) {
   const phrase = Math.floor(timeS / PHRASE_S);
   const inPhraseS = timeS - phrase * PHRASE_S;

@@ -15,7 +15,7 @@ import { createRandom } from "../../../../src/engines/prosody/random.ts";
 import fc from "../../../properties.ts";
 import { EVEN } from "../../embedded/even-rhythm.ts";
 
-/** A sentence by itself, all of it in one breath, in the middle of nowhere. */
+/** A whole sentence within a paragraph. */
 function placeOf(text: string, rest: Partial<SegmentContext> = {}): SegmentContext {
   const words = wordsIn(text).length;
   return {
@@ -33,81 +33,65 @@ function placeOf(text: string, rest: Partial<SegmentContext> = {}): SegmentConte
 
 const plainly = (text: string, rest?: Partial<SegmentContext>) => rhythmOf(placeOf(text, rest), "plain");
 
-describe("The kind of a sentence", () => {
+describe("sentenceKind", () => {
   for (const [kind, texts] of Object.entries({
-    "yes-no": [
-      "Are you coming?",
-      "So, is that it?",
-      "Well, Anna, should we leave now?",
-      "You went there alone?",
-      "Really?",
-      "When it rains, do you walk?",
-      "Can you tell me what time it is?",
-      "“Isn’t it late?”",
-      "IS IT LATE?!",
-      "Is it late?😀",
-      "Do you need a pen or something?",
-      "However, is that true?",
-      "¿Quieres café?",
-    ],
-    open: [
-      "Where are you going?",
-      "So what happened next?",
-      "And how was your holiday?",
-      "In which city do you live?",
-      "What’s that?",
-      "Tell me, who did it?",
-      "Anna, why did you leave?",
-      "WHY???",
-      "When it rains, where do you go?",
+    "yes-no":
+      "Are you coming?|So, is that it?|Well, Anna, should we leave now?|You went there alone?|Really?|" +
+      "When it rains, do you walk?|Can you tell me what time it is?|“Isn’t it late?”|IS IT LATE?!|Is it late?😀|" +
+      "Do you need a pen or something?|However, is that true?|¿Quieres café?",
+    open:
+      "Where are you going?|So what happened next?|And how was your holiday?|In which city do you live?|" +
+      "What’s that?|Tell me, who did it?|Anna, why did you leave?|WHY???|When it rains, where do you go?|" +
       "Which do you prefer, tea or coffee?",
-    ],
-    choice: ["Tea or coffee?", "Is it Monday or Tuesday?", "Would you like the red one, or the blue one?"],
-    none: ["Are you coming.", "Why not", "I asked whether he came.", "", "…", "“Why?” she asked."],
+    choice: "Tea or coffee?|Is it Monday or Tuesday?|Would you like the red one, or the blue one?",
+    none: "Are you coming.|Why not|I asked whether he came.||…|“Why?” she asked.",
   })) {
-    test(`${kind === "none" ? "without a question mark at its end is no question" : `is ${kind}`}`, () => {
-      for (const text of texts) assert.equal(sentenceKind(text).question ?? "none", kind, text);
-    });
+    test(
+      kind === "none" ? "finds no question without a final question mark" : `finds ${kind} questions`,
+      () => {
+        for (const text of texts.split("|")) assert.equal(sentenceKind(text).question ?? "none", kind, text);
+      },
+    );
   }
 
-  test("is exclaimed by its last marks, behind quotes and emoji too, and not by capitals", () => {
+  test("finds exclamations by the last marks, not by capitals", () => {
     for (const text of ["Stop!", "“Stop!”", "Stop! 🎉", "What?!", "No!!!"])
       assert.ok(sentenceKind(text).isExclaimed, text);
     for (const text of ["STOP.", "Yahoo! is old.", "Stop"]) assert.ok(!sentenceKind(text).isExclaimed, text);
   });
 });
 
-describe("The rhythm of a segment", () => {
-  test("is even for a statement, in capitals and other languages too", () => {
+describe("rhythmOf", () => {
+  test("is even for a statement in any language", () => {
     for (const text of ["It rains.", "IT RAINS.", "Es regnet.", "下雨了。", "One", ""])
       assert.deepEqual(plainly(text), EVEN, text);
   });
 
-  test("rises at the end of a yes/no question, and nowhere before it", () => {
+  test("rises at the end of a yes/no question only", () => {
     assert.ok(plainly("Is it late?").riseSemitones > 0);
     assert.equal(plainly("Is it late?", { endsSentence: false }).riseSemitones, 0);
     assert.equal(plainly("Why is it late?").riseSemitones, 0);
     assert.equal(plainly("Tea or coffee?").riseSemitones, 0);
   });
 
-  test("is lively for an exclamation: higher, wider, louder, a touch faster", () => {
+  test("is lively for an exclamation", () => {
     const { tempo, semitones, range, energy } = plainly("We won!");
     assert.ok(tempo > 1 && semitones > 0 && range > 1 && energy > 0);
   });
 
-  test("is brisk after a short turn, until the reply has more than eight words", () => {
+  test("is brisk after a short turn, up to eight words", () => {
     const brisk = rhythmOf(placeOf("Sure."), "short-turn");
     assert.ok(brisk.tempo > 1 && brisk.pause < 1);
     assert.deepEqual(rhythmOf(placeOf("Sure.", { wordsInEarlierSentences: 8 }), "short-turn"), EVEN);
     assert.deepEqual(rhythmOf(placeOf("One two three four five six seven eight nine."), "short-turn"), EVEN);
   });
 
-  test("begins calmly after a long turn, and then is even", () => {
+  test("begins calmly after a long turn", () => {
     assert.ok(rhythmOf(placeOf("I see."), "long-turn").tempo < 1);
     assert.deepEqual(rhythmOf(placeOf("I see.", { wordsInEarlierSentences: 2 }), "long-turn"), EVEN);
   });
 
-  test("lengthens the last word of a paragraph and begins the next one higher", () => {
+  test("lengthens the last word of a paragraph, and begins the next one higher", () => {
     const last = plainly("That is all.", { endsParagraph: true });
     assert.ok(last.lastWord > 1 && last.semitones === 0);
     assert.ok(plainly("That is new.", { startsParagraph: true }).semitones > 0);
@@ -115,7 +99,7 @@ describe("The rhythm of a segment", () => {
     assert.deepEqual(plainly("This goes on,", { endsParagraph: true, endsSentence: false }), EVEN);
   });
 
-  test("stays modest whatever is written, and however it varies", () => {
+  test("stays within its limits for any text and variation", () => {
     const occasions = fc.constantFrom<PrecedingTurn>("short-turn", "long-turn", "plain");
     const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[a-z ,?!.…"”or]{0,60}$/));
     fc.assert(
@@ -144,18 +128,18 @@ describe("The rhythm of a segment", () => {
   });
 });
 
-describe("Words that stay up", () => {
-  const lifted = (text: string, rest: Partial<SegmentContext> = {}) =>
+describe("continuationRises", () => {
+  const raised = (text: string, rest: Partial<SegmentContext> = {}) =>
     continuationRises(placeOf(text, rest), sentenceKind(text)).map(({ word }) => word);
 
-  test("are the one before the or of a choice and the one before the and of a list", () => {
-    assert.deepEqual(lifted("Tea or coffee?"), [0]);
-    assert.deepEqual(lifted("Would you like milk, tea, or coffee?"), [4]);
-    assert.deepEqual(lifted("Apples, pears and plums."), [1]);
-    assert.deepEqual(lifted("We need milk, brown bread or butter!"), [4]);
+  test("returns the word before the or of a choice or the and of a list", () => {
+    assert.deepEqual(raised("Tea or coffee?"), [0]);
+    assert.deepEqual(raised("Would you like milk, tea, or coffee?"), [4]);
+    assert.deepEqual(raised("Apples, pears and plums."), [1]);
+    assert.deepEqual(raised("We need milk, brown bread or butter!"), [4]);
   });
 
-  test("are none where a comma marks the last item, or where it is no list", () => {
+  test("returns nothing where a comma marks the last item, or without a list", () => {
     for (const text of [
       "Apples, pears, and plums.",
       "Apples and pears.",
@@ -164,36 +148,39 @@ describe("Words that stay up", () => {
       "And, or.",
       "Where do you go, in or out?",
     ])
-      assert.deepEqual(lifted(text), [], text);
+      assert.deepEqual(raised(text), [], text);
   });
 
-  test("are none where written and spoken words differ in number, or where they stand in another breath", () => {
-    assert.deepEqual(lifted("Is it $5 or $10?", { words: 7 }), []);
+  test("returns nothing where spoken words differ from written ones, or are in another segment", () => {
+    assert.deepEqual(raised("Is it $5 or $10?", { words: 7 }), []);
     const text = "Is it far or near?";
-    assert.deepEqual(lifted(text, { wordsInside: 2 }), []);
-    assert.deepEqual(lifted(text, { wordsBefore: 2, wordsInside: 3 }), [0]);
-    assert.deepEqual(lifted(text, { wordsBefore: 3, wordsInside: 2 }), []);
+    assert.deepEqual(raised(text, { wordsInside: 2 }), []);
+    assert.deepEqual(raised(text, { wordsBefore: 2, wordsInside: 3 }), [0]);
+    assert.deepEqual(raised(text, { wordsBefore: 3, wordsInside: 2 }), []);
   });
 });
 
-test("what a reply answers is the turn before it, if another has said it and its words are known", () => {
+test("precedingTurnOf classifies another speaker's turn with known words", () => {
   const occasion = (turn: Partial<Turn> | null) =>
     precedingTurnOf({
       history: turn === null ? [] : [{ speaker: "1", text: null, audio: null, ...turn }],
       speaker: "0",
     });
   assert.equal(occasion({ text: "Ready to go?" }), "short-turn");
-  assert.equal(occasion({ text: "Are we ready to go?" }), "plain");
-  assert.equal(occasion({ text: "word ".repeat(40) }), "plain");
   assert.equal(occasion({ text: "word ".repeat(41) }), "long-turn");
-  assert.equal(occasion({ text: "今天天气怎么样，我们去不去公园" }), "plain");
-  assert.equal(occasion({ text: "😀" }), "plain");
+  for (const text of [
+    "Are we ready to go?",
+    "word ".repeat(40),
+    "今天天气怎么样，我们去不去公园",
+    "😀",
+    null,
+  ])
+    assert.equal(occasion({ text }), "plain");
   assert.equal(occasion({ text: "Hello.", speaker: "0" }), "plain");
-  assert.equal(occasion({ text: null }), "plain");
   assert.equal(occasion(null), "plain");
 });
 
-describe("The pace of a timing", () => {
+describe("applyPace", () => {
   const IDS = [0, 50, 51, 52, 16, 53, 54, 55, 56, 4, 0];
   const timingOf = (steps: readonly number[]) => ({
     ids: IDS,
@@ -204,7 +191,7 @@ describe("The pace of a timing", () => {
   const OWN = [12, 2, 5, 2, 1, 2.4, 6, 2, 7, 4, 1];
   const GIVEN = { stretch: IDS.map(() => 1), rate: 1 };
 
-  test("changes by the tempo although each sound is rounded to 25 ms, and leaves silence and short sounds alone", () => {
+  test("applies the tempo although sounds are rounded to 25 ms, but not to silence and short sounds", () => {
     const timing = timingOf(OWN);
     applyPace(timing, { ...EVEN, tempo: 1.07 }, GIVEN);
     const { steps } = timing;
@@ -214,7 +201,7 @@ describe("The pace of a timing", () => {
     assert.equal(inside, 29);
   });
 
-  test("is left as it is by an even rhythm, at the fastest rate, and where a sound is at its bound", () => {
+  test("changes nothing for an even rhythm, at the fastest rate, or at a sound's limit", () => {
     for (const [rhythm, given] of [
       [EVEN, GIVEN],
       [
@@ -232,7 +219,7 @@ describe("The pace of a timing", () => {
     }
   });
 
-  test("makes a last word longer and no other", () => {
+  test("lengthens the last word only", () => {
     const timing = timingOf(OWN);
     applyPace(timing, { ...EVEN, lastWord: 1.1 }, GIVEN);
     assert.deepEqual([...timing.steps].slice(0, 5), OWN.slice(0, 5));

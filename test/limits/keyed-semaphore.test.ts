@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
-import { afterEach, describe, it, mock } from "node:test";
-import { KeyedSemaphore, type KeyedSemaphoreOptions, type Permit } from "../../src/limits/keyed-semaphore.ts";
+import { afterEach, describe, it, mock, test } from "node:test";
+import {
+  KeyedSemaphore,
+  type KeyedSemaphoreOptions,
+  type Permit,
+  RecentUse,
+} from "../../src/limits/keyed-semaphore.ts";
 import fc from "../properties.ts";
 import { settle } from "../serving/service-over.ts";
 
@@ -179,7 +184,7 @@ describe("a KeyedSemaphore", () => {
           inside.filter((one) => one.key === key).reduce((sum, { units }) => sum + units, 0);
         for (const key of ["a", "b", "c"]) assert.ok(ofKey(key) <= 6);
         assert.ok(used <= 10);
-        // Somebody waits only if some key's first does not fit into what is left, or its key has its part.
+        // A key's first request may wait only if it does not fit, or if another key's request is ahead of it.
         for (const key of ["a", "b", "c"]) {
           const first = [...waiting.values()].find((one) => one.key === key);
           const fits = first !== undefined && used + first.units <= 10 && ofKey(key) + first.units <= 6;
@@ -194,5 +199,23 @@ describe("a KeyedSemaphore", () => {
       assert.equal(waiting.size, 0);
     };
     await fc.assert(fc.asyncProperty(fc.array(deed, { maxLength: 40 }), run), { numRuns: 200 });
+  });
+});
+
+describe("recent use", () => {
+  test("is a mean that decays within minutes", () => {
+    let nowMs = 0;
+    const use = new RecentUse(() => nowMs);
+    for (let second = 0; second < 300; second += 1) {
+      nowMs += 1_000;
+      use.add("a", 500);
+      use.add("b", 100);
+    }
+    assert.ok(Math.abs(use.meanOf("a") - 0.5) < 0.02, `${use.meanOf("a")}`);
+    assert.ok(Math.abs(use.total - 0.6) < 0.02, `${use.total}`);
+    assert.equal(use.activeKeys, 2);
+    nowMs += 400_000;
+    assert.equal(use.activeKeys, 0);
+    assert.equal(use.meanOf("c"), 0);
   });
 });

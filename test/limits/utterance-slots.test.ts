@@ -1,23 +1,395 @@
 import assert from "node:assert/strict";
-import { describe, it, mock } from "node:test";
+import { afterEach, describe, it, mock } from "node:test";
 import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
+import { settle, withClock } from "../serving/service-over.ts";
+
+const opened: UtteranceSlots[] = [];
+const places: Slot[] = [];
+afterEach(() => {
+  for (const admission of opened.splice(0)) admission.close();
+  for (const place of places.splice(0)) place.release();
+});
+
+function admissionAt(options: Partial<UtteranceSlotOptions> = {}) {
+  let nowMs = 0;
+  const admission = new UtteranceSlots({
+    concurrency: 2,
+    keyConcurrency: 2,
+    queueDepth: 10,
+    keyQueueDepth: 10,
+    queueWaitMs: 60_000,
+    nowMs: () => nowMs,
+    ...options,
+  });
+  opened.push(admission);
+  const stopped: string[] = [];
+  const enter = (key: string, signal = new AbortController().signal, isBegun = false) => {
+    const entering = admission.enter(key, signal, () => stopped.push(key), isBegun);
+    entering.then(
+      (place) => places.push(place),
+      () => {},
+    );
+    return entering;
+  };
+  return { admission, enter, stopped, pass: (ms: number) => (nowMs += ms) };
+}
+
+async function isSettled(promise: Promise<unknown> | null): Promise<boolean> {
+  let has = promise === null;
+  promise?.then(
+    () => (has = true),
+    () => (has = true),
+  );
+  await settle();
+  return has;
+}
+
+describe("a resting slot", () => {
+  it("goes to a waiting request after half a second, and returns when one is free", async () => {
+    await withClock(async (tick) => {
+      const { admission, enter, pass } = admissionAt();
+      const [first, second] = [await enter("a"), await enter("a")];
+      first.rest();
+      const waiting = enter("b");
+      assert.equal(await isSettled(waiting), false);
+      pass(500);
+      await tick(100);
+      const other = await waiting;
+      assert.deepEqual([admission.active, admission.paused, admission.queued], [2, 1, 0]);
+      const back = first.work(5);
+      assert.notEqual(back, null);
+      assert.equal(await isSettled(back), false);
+      assert.equal(first.work(5), back, "who asks twice waits once");
+      second.release();
+      assert.equal(await isSettled(back), true);
+      assert.equal(first.work(5), null);
+      other.release();
+      first.release();
+      assert.deepEqual([admission.active, admission.paused], [0, 0]);
+    });
+  });
+
+  it("is kept if no request waits or if it works again", async () => {
+    await withClock(async (tick) => {
+      const { admission, enter, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+      const place = await enter("a");
+      place.rest();
+      pass(60_000);
+      assert.equal(place.work(60), null);
+      const waiting = enter("b");
+      pass(60_000);
+      await tick(100);
+      assert.equal(await isSettled(waiting), false, "it works, however long that takes");
+      place.release();
+      await waiting;
+      assert.equal(admission.active, 1);
+    });
+  });
+
+  it("is ended after five seconds if no more utterances fit, the longest resting first", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt();
+      const resting: Slot[] = [];
+      // The fifth exceeds the total: a key without an utterance may always open one.
+      for (const key of ["a", "a", "b", "b", "c"]) {
+        const entering = enter(key);
+        pass(500);
+        await tick(100);
+        const place = await entering;
+        place.rest();
+        resting.push(place);
+      }
+      const waiting = enter("c");
+      await tick(100);
+      assert.deepEqual(stopped, []);
+      pass(5_000);
+      await tick(100);
+      assert.deepEqual(stopped, ["a"]);
+      await tick(100);
+      assert.deepEqual(stopped, ["a"], "nobody else is ended before it has gone");
+      for (const place of resting.slice(0, 2)) place.release();
+      await waiting;
+    });
+  });
+});
+
+describe("a kept slot", () => {
+  it("stays with its utterance, which is ended after five seconds of rest if others wait", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt({ keepsSlots: true });
+      const [resting, paused] = [await enter("a"), await enter("a")];
+      resting.rest();
+      paused.pause();
+      const waiting = enter("b");
+      pass(4_999);
+      await tick(100);
+      assert.equal(await isSettled(waiting), false);
+      assert.equal(await isSettled(paused.work(0)), true, "its place is free for it");
+      assert.deepEqual(stopped, []);
+      pass(1);
+      await tick(100);
+      assert.deepEqual(stopped, ["a"]);
+      resting.release();
+      await waiting;
+    });
+  });
+});
+
+describe("a paused slot", () => {
+  it("goes to another request at once, and returns when one is free", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    first.pause();
+    const second = await entering;
+    const back = first.work(0);
+    assert.equal(await isSettled(back), false);
+    second.pause();
+    await back;
+    assert.deepEqual([admission.taken, admission.active, admission.paused], [1, 1, 1]);
+  });
+
+  it("never ends its utterance", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+      for (const key of ["a", "b"]) {
+        const place = await enter(key);
+        place.rest();
+        place.pause();
+      }
+      enter("c").catch(() => {});
+      enter("c").catch(() => {});
+      pass(50_000);
+      await tick(100);
+      assert.deepEqual(stopped, []);
+    });
+  });
+});
+
+describe("the active count", () => {
+  it("excludes resting and paused utterances", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 3, keyConcurrency: 3 });
+    const [first, second] = [await enter("a"), await enter("a"), await enter("a")];
+    assert.deepEqual([admission.active, admission.paused], [3, 0]);
+    first!.rest();
+    second!.pause();
+    assert.deepEqual([admission.taken, admission.active, admission.paused], [2, 1, 2]);
+    first!.work(0);
+    await second!.work(0);
+    assert.deepEqual([admission.taken, admission.active, admission.paused], [3, 3, 0]);
+  });
+});
+
+describe("a key with more slots than another", () => {
+  it("yields one between frames until both have as many", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 4, keyConcurrency: 4 });
+    const greedy = [await enter("a"), await enter("a"), await enter("a"), await enter("a")];
+    const modest = [enter("b"), enter("b"), enter("b")];
+    for (const place of greedy) place.work(0);
+    await settle();
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [4, 2, 1]);
+    assert.deepEqual(await Promise.all(modest.map(isSettled)), [true, true, false]);
+    assert.deepEqual(
+      greedy.map((place) => place.work(0) === null),
+      [false, false, true, true],
+    );
+  });
+
+  it("shares the only slot by turns of a second of lead", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    assert.equal(first.work(0.9), null);
+    const back = first.work(1);
+    const second = await entering;
+    assert.deepEqual([admission.active, admission.paused], [1, 1]);
+    assert.equal(second.work(0.5), null);
+    const again = second.work(1.1);
+    await back;
+    assert.equal(await isSettled(again), false);
+    first.release();
+    await again;
+  });
+});
+
+describe("a key's limit", () => {
+  it("counts open utterances, including resting ones", async () => {
+    await withClock(async (tick) => {
+      const { admission, enter, pass } = admissionAt({ concurrency: 3, keyConcurrency: 1 });
+      const place = await enter("a");
+      place.rest();
+      const second = enter("a");
+      pass(10_000);
+      await tick(100);
+      assert.equal(await isSettled(second), false);
+      await enter("b");
+      assert.equal(admission.taken, 2, "others pass it by");
+      place.release();
+      await second;
+    });
+  });
+});
+
+describe("a paused utterance", () => {
+  it("resumes before new requests of its key", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 2, keyConcurrency: 2 });
+    const first = await enter("a");
+    await enter("a");
+    const newcomer = enter("a");
+    const entering = enter("b");
+    assert.equal(await isSettled(entering), false);
+    const back = first.work(0);
+    const other = await entering;
+    assert.equal(await isSettled(back), false);
+    other.release();
+    assert.equal(await isSettled(back), true);
+    assert.equal(await isSettled(newcomer), false);
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [2, 0, 1]);
+  });
+
+  it("is not ended for a new request of a key at its limit", async () => {
+    await withClock(async (tick) => {
+      const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+      for (const key of ["a", "b"]) {
+        const entering = enter(key);
+        pass(500);
+        await tick(100);
+        (await entering).rest();
+      }
+      const second = enter("a");
+      pass(60_000);
+      await tick(100);
+      assert.deepEqual(stopped, []);
+      assert.equal(await isSettled(second), false);
+    });
+  });
+
+  it("resumes in time with thousands waiting", async () => {
+    const { admission, enter } = admissionAt({
+      concurrency: 2_000,
+      keyConcurrency: 2_000,
+      queueDepth: 4_000,
+      keyQueueDepth: 4_000,
+    });
+    const first = await Promise.all(Array.from({ length: 2_000 }, () => enter("a")));
+    const waiting = Array.from({ length: 2_000 }, () => enter("b"));
+    for (const place of first) place.release();
+    await Promise.all(waiting);
+    assert.equal(admission.active, 2_000);
+  });
+
+  it("leaves no state when its client disconnects while it waits", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const gone = new AbortController();
+    const first = await enter("a", gone.signal);
+    const entering = enter("b");
+    const back = first.work(1);
+    await entering;
+    gone.abort(new Error("gone"));
+    await assert.rejects(back!, { message: "gone" });
+    first.release();
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [1, 0, 0]);
+  });
+
+  it("is dropped when its slot is released while it waits", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    const back = first.work(1);
+    const second = await entering;
+    first.release();
+    await assert.rejects(back!);
+    second.release();
+    assert.deepEqual([admission.active, admission.paused, admission.queued], [0, 0, 0]);
+  });
+
+  it("resumes during shutdown, while new requests are refused", async () => {
+    const { admission, enter } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
+    const first = await enter("a");
+    const entering = enter("b");
+    const back = first.work(1);
+    const second = await entering;
+    const late = enter("c");
+    const written = enter("e", undefined, true);
+    admission.close();
+    await assert.rejects(late, { status: 502 });
+    await assert.rejects(enter("d"), { status: 502 });
+    assert.equal(await isSettled(written), false, "its words are written, so it is no newcomer");
+    second.release();
+    await back;
+    assert.equal(admission.active, 1);
+  });
+
+  it("is counted right, and slots are never doubled or idle, in any order of events", async () => {
+    const deed = fc.tuple(
+      fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "pause", "release", "abort", "pass"),
+      fc.nat(20),
+    );
+    const run = async (concurrency: number, deeds: [string, number][]) => {
+      const { admission, enter, pass } = admissionAt({ concurrency, keyConcurrency: concurrency });
+      const inside: { place: Slot; gone: AbortController; coming: Promise<void> | null }[] = [];
+      let waiting = 0;
+      for (const [kind, who] of deeds) {
+        const one = inside[who % Math.max(1, inside.length)];
+        if (kind === "enter") {
+          const gone = new AbortController();
+          waiting++;
+          enter(["a", "b", "c"][who % 3]!, gone.signal).then(
+            (place) => {
+              waiting--;
+              inside.push({ place, gone, coming: null });
+            },
+            () => waiting--,
+          );
+        } else if (kind === "pass") pass(1_000);
+        else if (one === undefined) continue;
+        else if (kind === "rest") one.place.rest();
+        else if (kind === "pause") one.place.pause();
+        else if (kind === "work" || kind === "ahead") {
+          const turn = one.place.work(kind === "ahead" ? 2 : 0);
+          if (turn !== null && one.coming === null) {
+            one.coming = turn;
+            const done = () => {
+              one.coming = null;
+            };
+            turn.then(done, done);
+          }
+        } else {
+          if (kind === "abort") one.gone.abort(new Error("gone"));
+          await settle();
+          one.place.release();
+          inside.splice(inside.indexOf(one), 1);
+        }
+        await settle();
+        const comings = inside.filter(({ coming }) => coming !== null).length;
+        assert.equal(admission.active + admission.paused, inside.length);
+        assert.equal(admission.queued, waiting);
+        assert.ok(admission.active <= admission.taken && admission.taken <= concurrency);
+        assert.ok(admission.paused >= comings);
+        assert.ok(inside.length <= 2 * concurrency + concurrency, "as many as may be, and each key its part");
+        const isIdle = admission.taken < concurrency;
+        assert.ok(!isIdle || comings === 0, "somebody waits to go on beside an idle place");
+      }
+      for (const { place } of inside) place.release();
+      admission.close();
+      await settle();
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(deed, { maxLength: 50 }), run),
+      { numRuns: 300 },
+    );
+  });
+});
 
 const NEVER = new AbortController().signal;
 const GENEROUS: UtteranceSlotOptions = {
-  concurrency: 2,
-  keyConcurrency: 2,
-  queueDepth: 2,
-  keyQueueDepth: 2,
-  queueWaitMs: 1_000,
+  ...{ concurrency: 2, keyConcurrency: 2, queueDepth: 2, keyQueueDepth: 2, queueWaitMs: 1_000 },
 };
 
-/** Lets everything that is ready to happen happen. */
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-const nobody = () => assert.fail("nobody is to be ended");
+const neverEnded = () => assert.fail("no utterance is to be ended");
 const enter = (admission: UtteranceSlots, signal = NEVER, key = "key_a"): Promise<Slot> =>
-  admission.enter(key, signal, nobody);
+  admission.enter(key, signal, neverEnded);
 
 async function fill(admission: UtteranceSlots, count: number, key = "key_a"): Promise<Slot[]> {
   const places: Slot[] = [];
@@ -57,14 +429,6 @@ describe("utterance slots", () => {
     }
     assert.deepEqual(order, ["first", "second", "third"]);
     assert.deepEqual([admission.active, admission.queued], [2, 0]);
-  });
-
-  it("are released once", async () => {
-    const admission = new UtteranceSlots(GENEROUS);
-    const [place] = await fill(admission, 2);
-    place!.release();
-    place!.release();
-    assert.equal(admission.active, 1);
   });
 
   it("drop an aborted request from the queue and admit the next", async () => {
@@ -202,7 +566,7 @@ describe("a priced slot", () => {
       admission,
       pass: (ms: number) => (nowMs += ms),
       speak: (leastS: number, key = "a", isBegun = false) =>
-        admission.enter(key, NEVER, nobody, isBegun, leastS),
+        admission.enter(key, NEVER, neverEnded, isBegun, leastS),
     };
   };
 

@@ -11,7 +11,7 @@ import { never } from "../core/scripts.ts";
 import { caller, PREPARED } from "../serving/service-over.ts";
 import { FakeCheckpoints } from "./fake-checkpoints.ts";
 
-/** More than there are between any two steps of what is tested. */
+/** More microtasks than any step takes. */
 const MOST_TICKS = 24;
 const NEVER_MS = 60_000;
 const ALONE = { queueDepth: 1, keyQueueDepth: 1 } as const;
@@ -112,7 +112,7 @@ test("a client that disconnects at any microtask while leasing its model leaves 
 
 type Meet = (happen: () => void, controller: AbortController) => Promise<void>;
 
-/** Lets what happens and the abort fall so many microtasks apart, one way round and the other, and then all settle. */
+/** Runs an attempt with the event and the abort at every distance, in both orders. */
 async function atEveryTick(attempt: (meet: Meet) => Promise<void>): Promise<void> {
   for (let ticks = 0; ticks <= MOST_TICKS; ticks++) {
     for (const isAbortFirst of [false, true]) {
@@ -128,7 +128,7 @@ async function atEveryTick(attempt: (meet: Meet) => Promise<void>): Promise<void
   }
 }
 
-/** Lets go of what is got, if it is. */
+/** Releases a lease once it is acquired. */
 function released(holding: ReturnType<CheckpointCache["acquire"]>): Promise<void> {
   return holding.then(
     (hold) => hold.release(),

@@ -129,20 +129,11 @@ test("warming loads the resident models, which are never unloaded", async () => 
   await setImmediate();
   fakes.instances[0]?.finishLoad();
   await warm;
-  for (const model of [b, c, b]) await leaseAndRelease(model);
+  for (const model of [b, c, b]) await leaseAndRelease(catalogue, fakes, model);
   assert.deepEqual(
     fakes.in("loaded").map(({ checkpoint }) => checkpoint),
     ["one", "two"],
   );
-
-  async function leaseAndRelease(model: typeof b): Promise<void> {
-    const leasing = catalogue.lease(model, never());
-    await setImmediate();
-    for (const instance of fakes.in("closing")) instance.finishClose();
-    await setImmediate();
-    for (const instance of fakes.in("loading")) instance.finishLoad();
-    (await leasing).release();
-  }
 });
 
 test("a lease without room waits for a release and can be aborted", async () => {
@@ -196,14 +187,7 @@ test("the default budget fits the resident models plus the largest other one, at
   const models = [publicModel("a", "one", true), publicModel("b", "two"), publicModel("c", "three")];
   const loadedOf = async (offered: typeof models) => {
     const catalogue = createCatalogue({ models: offered, checkpoints, memoryBudgetBytes: null });
-    for (const model of offered) {
-      const leasing = catalogue.lease(model, never());
-      await setImmediate();
-      for (const instance of fakes.in("closing")) instance.finishClose();
-      await setImmediate();
-      for (const instance of fakes.in("loading")) instance.finishLoad();
-      (await leasing).release();
-    }
+    for (const model of offered) await leaseAndRelease(catalogue, fakes, model);
     return catalogue.resident().map(({ checkpoint }) => checkpoint);
   };
   assert.deepEqual(await loadedOf(models), ["one", "three"], "11 GiB: room for the larger of two others");
@@ -235,11 +219,24 @@ test("closing unloads everything, rejects waiters and refuses new leases", async
   await assert.rejects(catalogue.lease(b, never()), SpeechFailedError);
 });
 
-/** `a` stays loaded; there is room for one of `b` and `c` beside it. */
+/** `a` is resident; there is room for one of `b` and `c`. */
 function three() {
   const fakes = new FakeCheckpoints();
   const [a, b, c] = [publicModel("a", "one", true), publicModel("b", "two"), publicModel("c", "three")];
   const checkpoints = [fakes.make("one", 1), fakes.make("two", 2), fakes.make("three", 2)];
   const catalogue = createCatalogue({ models: [a, b, c], checkpoints, memoryBudgetBytes: 3 });
   return { catalogue, fakes, a, b, c };
+}
+
+async function leaseAndRelease(
+  catalogue: ReturnType<typeof createCatalogue>,
+  fakes: FakeCheckpoints,
+  model: ReturnType<typeof publicModel>,
+): Promise<void> {
+  const leasing = catalogue.lease(model, never());
+  await setImmediate();
+  for (const instance of fakes.in("closing")) instance.finishClose();
+  await setImmediate();
+  for (const instance of fakes.in("loading")) instance.finishLoad();
+  (await leasing).release();
 }

@@ -46,7 +46,7 @@ interface Wish {
   hold: CheckpointLease | null;
 }
 
-/** A residency with fake checkpoints, and what the test knows of it from the outside. */
+/** A cache with fake checkpoints and a model of its expected state. */
 class World {
   readonly #fakes = new FakeCheckpoints();
   readonly #checkpoints = SIZES.map((bytes, index) => this.#fakes.make(`c${index}`, bytes));
@@ -85,7 +85,7 @@ class World {
     assert.equal(new Set(alive).size, alive.length, `twice in memory: ${alive}`);
   }
 
-  /** Lets everything happen that can: then nobody may be left waiting. */
+  /** Completes everything; then no request may be waiting. */
   async settle(): Promise<void> {
     for (let round = 0; round < 200 && this.#in("waiting").length > 0; round++) {
       for (const instance of this.#fakes.in("loading")) instance.finishLoad();

@@ -3,7 +3,7 @@ import type { LoadableCheckpoint } from "../../src/models/checkpoint-cache.ts";
 import { EMBEDDED_VOICE_SUPPORT, EMBEDDED_VOICES, type PublicModel } from "../../src/models/public-models.ts";
 import { createToneModel } from "../core/tone-model.ts";
 
-/** One instance of a checkpoint, from the call to `load` until its `close` has finished. */
+/** One instance of a checkpoint, from `load` to the end of `close`. */
 export interface Instance {
   readonly checkpoint: string;
   readonly memoryBytes: number;
@@ -14,7 +14,7 @@ export interface Instance {
   finishClose(): void;
 }
 
-/** Checkpoints whose loading and closing end when the test says so. */
+/** Checkpoints whose loading and closing a test completes. */
 export class FakeCheckpoints {
   readonly instances: Instance[] = [];
   onClose = (_instance: Instance): void => {};
@@ -27,7 +27,6 @@ export class FakeCheckpoints {
     return this.instances.filter((instance) => instance.state === state);
   }
 
-  /** Memory of whatever is not gone. */
   get usedBytes(): number {
     return this.instances.reduce(
       (sum, { state, memoryBytes }) => sum + (state === "gone" ? 0 : memoryBytes),
@@ -74,7 +73,6 @@ export class FakeCheckpoints {
   }
 }
 
-/** A public model with nothing remarkable about it. */
 export function publicModel(id: string, checkpoint: string, isResident = false): PublicModel {
   return {
     card: {

@@ -50,7 +50,7 @@ test("replaces the checkpoint of a public id and keeps its position, speakers an
   assert.notEqual(description, own);
 });
 
-/** OpenAI's names for people of that sex, of whom a label's voice is the only one. */
+/** OpenAI's names for voices of one sex. */
 function namesOf(voices: readonly ModelVoice[], sex: ModelVoice["sex"]): string[] {
   return voices
     .filter((voice) => voice.sex === sex)

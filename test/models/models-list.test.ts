@@ -46,7 +46,6 @@ test("models list prints a line per model and checkpoint", async () => {
   assert.match(row("qwen3-4b"), /^qwen3-4b +writer +on the hub +2497\.3 MB +Apache-2\.0 +3200\.0 MB$/);
 });
 
-/** What it prints; without options, of a data directory where nothing was ever pulled. */
 async function list(...options: string[]): Promise<string> {
   return (await runAntiphon(["models", "list", ...options])).stdout;
 }

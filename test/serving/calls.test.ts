@@ -16,7 +16,7 @@ const CLOCK: ToolCall = { callId: "call_1", name: "clock", arguments: "{}" };
 const WEATHER: ToolCall = { callId: "call_2", name: "weather", arguments: "{}" };
 const TOKENS = { prompt: 30, written: 12 };
 
-/** Writes words and calls; the last brings the tokens. */
+/** Writes text and tool calls; the last part carries the token counts. */
 function writerOf(...parts: readonly (string | ToolCall | Error)[]): Writer {
   return {
     name: "calling",
@@ -34,7 +34,7 @@ function writerOf(...parts: readonly (string | ToolCall | Error)[]): Writer {
   };
 }
 
-/** An engine that takes all the words that it is given, a frame a sentence. */
+/** An engine that speaks one frame per sentence. */
 class Reader extends Engine {
   readonly pieces: TextPiece[] = [];
 

@@ -28,15 +28,14 @@ const OPTIONS: SpeechServiceOptions = {
   maxAheadS: 0,
 };
 
-/** What an engine does when its frame with this index is asked for: it may wait, or throw. */
+/** Runs before the frame of an index; may wait or throw. */
 type BeforeFrame = (index: number, signal: AbortSignal) => Promise<void> | void;
 
-/** An engine of ten frames, or as many as it is told, that notes what becomes of it. */
+/** An engine of ten frames by default that records its use. */
 export class Engine {
   readonly signals: AbortSignal[] = [];
   readonly #beforeFrame: BeforeFrame;
   readonly #frames: number;
-  /** What else it says when it is done. */
   report: Partial<SpeechReport> = {};
   given = 0;
 
@@ -82,7 +81,7 @@ const WRITING: KeyedSemaphoreOptions = {
   waitMs: 1_000,
 };
 
-/** A service over one engine, with what it meters and how many leases it holds. */
+/** A service over one engine, with its usage records and its number of leases. */
 export function serviceOver({
   engine = new Engine(),
   options = {},
@@ -116,7 +115,6 @@ export function serviceOver({
   return { service, engine, metered, leases: () => leases };
 }
 
-/** A client that stays, unless its signal says otherwise. */
 export function caller({
   stream = true,
   signal = new AbortController().signal,
@@ -126,7 +124,6 @@ export function caller({
   return { keyId, encoding: "pcm", signal, span, isStreamed: stream, isPlayed: stream };
 }
 
-/** Takes every frame. */
 export async function collect(
   speech: AsyncGenerator<ReplyChunk, SpeechOutcome, void>,
 ): Promise<{ frames: number; outcome: SpeechOutcome }> {
@@ -136,11 +133,11 @@ export async function collect(
   }
 }
 
-/** Lets everything that is ready to happen happen. */
+/** Lets all pending microtasks and callbacks run. */
 export const settle = () => new Promise((resolve) => setImmediate(resolve));
 export const forever = () => new Promise<never>(() => {});
 
-/** With time in the test's hands. */
+/** Runs work with mocked timers. */
 export async function withClock(work: (tick: (ms: number) => Promise<void>) => Promise<void>): Promise<void> {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
@@ -154,7 +151,6 @@ export async function withClock(work: (tick: (ms: number) => Promise<void>) => P
   }
 }
 
-/** Nobody measures here. */
 const NO_TELEMETRY: Telemetry = {
   queued: () => {},
   firstToken: () => {},

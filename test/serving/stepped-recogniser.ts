@@ -3,26 +3,23 @@ import type { Clip } from "../../src/core/conversation.ts";
 import type { RecogniseOptions, Recogniser, Transcript } from "../../src/core/recogniser.ts";
 import { segmentOf } from "../recognition/scripted-recogniser.ts";
 
-/** A recognition that the test takes further, window by window. */
+/** A recognition that a test advances by windows. */
 export interface Stepping {
   readonly clip: Clip;
   readonly options: RecogniseOptions;
   readonly signal: AbortSignal;
-  /** The next 30 s say this; an empty text is silence. */
+  /** Transcribes the next 30 s as this text; an empty text is silence. */
   hearWindow(text: string): void;
-  /** There is no more of the clip. */
   finish(): void;
   fail(error: Error): void;
 }
 
 const WINDOW_S = 30;
 
-/** Hears 30 s when the test says so, and goes on where it is told to. */
 export class SteppedRecogniser implements Recogniser {
   readonly name = "stepped-recogniser";
   readonly memoryBytesPerS = 0;
   readonly canTranslate = false;
-  /** All that it was asked, in order. */
   readonly asked: Stepping[] = [];
   readonly #underWay = new Set<Stepping>();
 
@@ -30,7 +27,6 @@ export class SteppedRecogniser implements Recogniser {
     return [...this.#underWay];
   }
 
-  /** The digests of what it was asked, in order. */
   get digests(): string[] {
     return this.asked.map(({ clip }) => clip.digest);
   }
@@ -82,16 +78,14 @@ export function clipOf(digest: string, durationS = 1): Clip {
   return known({ samples: new Float32Array(16), sampleRateHz: 16_000, durationS, digest, isGivenAway: true });
 }
 
-/** Clips by their samples. */
 const clips = new WeakMap<ArrayBufferLike, Clip>();
 
-/** Has {@link clipIn} know a clip. */
+/** Registers a clip for {@link clipIn}. */
 export function known(clip: Clip): Clip {
   clips.set(clip.samples.buffer, clip);
   return clip;
 }
 
-/** The clip that is read, of those that are {@link known}. */
 export async function clipIn(sound: AudioSource, signal: AbortSignal): Promise<Clip> {
   const { buffer } = await sound.read(1, signal);
   return clips.get(buffer)!;

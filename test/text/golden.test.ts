@@ -16,7 +16,7 @@ const CASES: readonly Case[] = readFileSync(join(TOP, "test/golden/text/cases.js
   .split("\n")
   .map((line) => JSON.parse(line));
 
-/** Lines of the cases that are read otherwise by default, with how and why. */
+/** Intended differences from the reference, with their reasons. */
 const CHANGED: readonly { line: number; reason: string; phonemes: readonly string[] }[] = readFileSync(
   join(TOP, "test/golden/text/changed.jsonl"),
   "utf8",

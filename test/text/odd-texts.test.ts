@@ -9,7 +9,7 @@ import { letterB, tables } from "./voice.ts";
 
 const phonemizer = createPhonemizer(tables, letterB);
 
-/** Pieces that rules look for, in any order, beside any text at all. */
+/** Fragments that rules match, for random combination. */
 const fragments = fc.constantFrom(
   ..."$ £ € ¢ ° % # & + = < > ~ ( ) [ ] ]( / // ' '' \" “ ” ‘ ’ … . .. , : ; - -- — _ * ^ ` | @ 2 1/2 3.5 1,000".split(
     " ",

@@ -3,8 +3,7 @@ import { judge, readRows, shares } from "./score-readings.ts";
 import { openNet, tables } from "./voice.ts";
 
 /**
- * Run as `node dist/test/text/print-readings.js [FILE]`: prints the rows that are read wrong with what is said, and the
- * share of right ones by kind.
+ * Run as `node dist/test/text/print-readings.js [FILE]`: prints the wrong rows and the share of right ones by kind.
  */
 const [, , file] = process.argv;
 const { net, close } = await openNet();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Phonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { TOP } from "../architecture/top.ts";
 
-/** A text and what may be said for it: see test/golden/readings/README.md. */
+/** A text and its accepted readings: see test/golden/readings/README.md. */
 export interface Row {
   readonly id: string;
   readonly kind: string;
@@ -15,7 +15,7 @@ export interface Row {
   readonly sentences?: number;
 }
 
-/** How a row was read, and what is wrong with that; "" where nothing is. */
+/** How a row was read, and its fault or "". */
 export interface Judged {
   readonly row: Row;
   readonly read: readonly string[];
@@ -48,7 +48,7 @@ export async function judge(phonemizer: Phonemizer, row: Row): Promise<Judged> {
   return { row, read, fault: faults.filter(Boolean).join("; ") };
 }
 
-/** "42 of 52" for each kind, in the order of the rows, and for all of them. */
+/** Returns "42 of 52" for each kind and for all. */
 export function shares(judged: readonly Judged[]): Map<string, string> {
   const counts = new Map<string, [number, number]>();
   for (const { row, fault } of judged) {
@@ -60,7 +60,7 @@ export function shares(judged: readonly Judged[]): Map<string, string> {
   return new Map([...counts].map(([kind, [right, rows]]) => [kind, `${right} of ${rows}`]));
 }
 
-/** What is compared: no stress, marks or spaces; weak vowels, flaps, "the" and "to" made alike. */
+/** Drops stress, punctuation and spaces; unifies weak vowels, flaps, "the" and "to". */
 function bareOf(sentences: readonly string[]): string {
   return sentences
     .join(" ")

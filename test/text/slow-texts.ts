@@ -1,7 +1,7 @@
-/** The longest text that a request may have, in UTF-16 code units. */
+/** Maximum length of a request's text, in UTF-16 code units. */
 export const LONGEST = 8000;
 
-/** What rules look for and do not find the end of. */
+/** Openings that rules match without an end. */
 const SLOW = [
   ..."1 a A é \" ' ( [ . … $ % # = / - _ ` ½ 日 😀 \ud800".split(" "),
   ..."aB 1. 1, 1- 1: 1/ $1 $1, +1 A1-. a- a. A. a' 's x~ xq@ a, a1 1° -a 1' ](".split(" "),
@@ -26,7 +26,7 @@ const SLOW = [
   "a ",
 ];
 
-/** Texts of the longest length that are made to be slow to read: the piece that is repeated, and the text. */
+/** Returns texts of maximum length made of one repeated piece. */
 export function slowTexts(): [string, string][] {
   return SLOW.map((piece) => [
     piece,

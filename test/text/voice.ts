@@ -8,10 +8,9 @@ import { TOP } from "../architecture/top.ts";
 
 export const VOICE_DIR = join(TOP, "voices/heart");
 
-/** The embedded voice's text data, loaded once for a test file. */
 export const tables = await loadTextTables(VOICE_DIR);
 
-/** The voice's own network for unknown words. */
+/** Opens the voice's network for unknown words. */
 export async function openNet(): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
   const path = join(VOICE_DIR, "oov.onnx");
   const session = await openSession(readFileSync(path), path);
@@ -21,6 +20,6 @@ export async function openNet(): Promise<{ readonly net: UnknownWordNet; close()
   };
 }
 
-/** A net that reads any word as one "b" a letter, for tests of all that is around it. */
+/** A network that reads each letter as "b". */
 export const letterB: UnknownWordNet = async (characterIds) =>
   characterIds.flatMap(() => [tables.unknownWords.output.indexOf("b") + 1, 0, 0, 0]);

@@ -5,8 +5,8 @@ import { TOP } from "../architecture/top.ts";
 import { openNet, tables } from "./voice.ts";
 
 /**
- * Run as `node dist/test/text/write-changed.js`: writes test/golden/text/changed.jsonl anew. Reasons are kept; a line
- * that is new there is printed, and gets an empty reason, which a person fills in.
+ * Run as `node dist/test/text/write-changed.js`: rewrites test/golden/text/changed.jsonl. Keeps reasons, and prints
+ * new lines, whose reason a person adds.
  */
 const folder = join(TOP, "test/golden/text");
 const rowsOf = (name: string): { line: number; reason: string; text: string; phonemes: string[] }[] =>

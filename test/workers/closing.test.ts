@@ -44,7 +44,7 @@ test("a process that exits midway keeps its exit code while onnxruntime runs in 
   await assert.rejects(exiting, { code: 5, signal: null });
 });
 
-/** Fails when the process does not end. */
+/** Rejects if the process does not exit. */
 function runScript(body: string) {
   const prelude = `
     import { createWorkerPool } from ${JSON.stringify(pool)};

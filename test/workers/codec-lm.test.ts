@@ -16,7 +16,7 @@ function inThread(): Promise<WorkerPool> {
   return createWorkerPool({ entry, create, size: 1, isBatching: true });
 }
 
-// It knows no words.
+// It reports no word times.
 speechModelConformance("a codec language model in a thread", inThread, ["tellsWords"]);
 
 test("a codec language model's thread killed midway fails its utterances and is replaced", async () => {

@@ -4,7 +4,7 @@ import { createSpeechModel } from "../../src/engines/codec-lm/speech/model.ts";
 import type { NativeCallGuard } from "../../src/workers/calls/native-gate.ts";
 import { withEnd } from "../engines/codec-lm/speech/with-end.ts";
 
-/** A tiny codec language model that ends where speech of its text would, for a thread. */
+/** A tiny codec language model that ends where speech of its text would. */
 export async function createModel(
   { folder, places }: { readonly folder: string; readonly places: number },
   guard: NativeCallGuard,

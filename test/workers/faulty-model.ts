@@ -2,20 +2,19 @@ import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError, type SpeechModel } from "../../src/core/speech-model.ts";
 import type { NativeCallGuard } from "../../src/workers/calls/native-gate.ts";
 
-/** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
+/** Options of {@link createModel}, with counters shared between threads. */
 export interface FaultyOptions {
   readonly counters: Int32Array;
-  /** `createModel` throws this, and leaves a handle open. */
+  /** Makes `createModel` throw and leave a handle open. */
   readonly startError?: string;
-  /** Threads after this many end before they are ready. */
+  /** Number of threads that start before the bad ones. */
   readonly goodStarts?: number;
-  /** Of those, how many; all unless given. */
+  /** Number of bad starts. Default: all further ones. */
   readonly badStarts?: number;
-  /** They hang instead. */
+  /** Bad starts hang instead of exiting. */
   readonly isBadStartHung?: boolean;
 }
 
-/** Places in {@link FaultyOptions.counters}. */
 export const COUNT = {
   starts: 0,
   frames: 1,
@@ -33,13 +32,11 @@ export function counters(): Int32Array {
 }
 
 /**
- * A model that does what its text says. `speak` gives frames without end and counts them; `views` gives views into one
- * buffer; `hold` gives a frame, then blocks its thread until the gate opens, then goes on as `speak`; `native` does so in
- * what counts as native code; `exit`, `throw` and `eat` give a frame and then end their thread in three ways; `spin`,
- * `block` and `never` give a frame and then hang in three ways.
- *
- * `analyseHistory` does what the last turn's text says: `long` listens until it is aborted, `deaf` throws, `mute` throws and lets
- * `speak` throw too, `crash` ends the thread; anything else it hears at once.
+ * A model that follows the commands in its text. `speak` yields and counts endless frames; `views` yields views into
+ * one buffer; `hold` blocks its thread after one frame until the gate opens; `native` does so within a native call;
+ * `exit`, `throw` and `eat` end the thread after one frame; `spin`, `block` and `never` hang it after one frame.
+ * `analyseHistory` follows the last turn's text: `long` runs until it is aborted, `deaf` throws, `mute` makes `speak`
+ * throw too, `crash` ends the thread.
  */
 export async function createModel(options: FaultyOptions, guard: NativeCallGuard): Promise<SpeechModel> {
   const { counters: count } = options;

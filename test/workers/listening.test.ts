@@ -91,7 +91,7 @@ test("a text that ends before the analysis is spoken in full", async () => {
   assert.deepEqual(report, { stop: "finished", spoken: "Yes." });
 });
 
-/** Opens an utterance with one earlier turn, which tells the model how to listen. */
+/** Opens an utterance whose earlier turn is the command for `analyseHistory`. */
 function begin(pool: WorkerPool, how: string) {
   const controller = new AbortController();
   const speech = pool.speak(scriptOf({ text: "speak", history: [turnThat(how)] }), controller.signal);
@@ -103,7 +103,6 @@ function turnThat(text: string): Turn {
   return { speaker: "0", text, audio };
 }
 
-/** Waits until the model has begun to listen so often. */
 async function heard(count: Int32Array, times: number): Promise<void> {
   await until(`listening ${times}`, () => Atomics.load(count, COUNT.heard) >= times);
 }

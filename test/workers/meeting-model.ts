@@ -1,10 +1,7 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { SpeechModel } from "../../src/core/speech-model.ts";
 
-/**
- * A model that computes utterances together, and no other way: a frame of one is given when as many as its text says are
- * asked for one.
- */
+/** A model that yields a frame only when as many utterances as its text says have requested one. */
 export async function createModel(): Promise<SpeechModel> {
   const asked: (() => void)[] = [];
   return {

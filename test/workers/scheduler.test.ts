@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { SpeechModel } from "../../src/core/speech-model.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
@@ -9,6 +9,12 @@ import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../core/scripts.ts";
 import { createToneModel } from "../core/tone-model.ts";
 import { within } from "../waiting.ts";
 
+const threads = new Set<{ close(): Promise<void> }>();
+afterEach(async () => {
+  for (const thread of threads) await thread.close();
+  threads.clear();
+});
+
 test("a new utterance's first frame comes before the tenth of the others", async () => {
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 100);
@@ -17,7 +23,6 @@ test("a new utterance's first frame comes before the tenth of the others", async
   thread.open(3, LONG_TEXT, 100);
   await thread.frames(12);
   assert.ok(thread.log.slice(10, 12).includes(3), thread.log.join(" "));
-  await thread.close();
 });
 
 test("utterances with the same due time take turns", async () => {
@@ -27,7 +32,6 @@ test("utterances with the same due time take turns", async () => {
   await thread.frames(20);
   const ones = thread.log.slice(0, 20).filter((id) => id === 1).length;
   assert.ok(ones >= 9 && ones <= 11, thread.log.join(" "));
-  await thread.close();
 });
 
 test("a greedy reader does not delay a real-time reader", async () => {
@@ -40,7 +44,6 @@ test("a greedy reader does not delay a real-time reader", async () => {
   thread.utterance(2).grant(1);
   await thread.frames(before + 2);
   assert.ok(thread.log.slice(before, before + 2).includes(2), thread.log.join(" "));
-  await thread.close();
 });
 
 test("an utterance without credit computes nothing", async () => {
@@ -49,7 +52,6 @@ test("an utterance without credit computes nothing", async () => {
   thread.open(2, LONG_TEXT, 30);
   await thread.frames(32);
   assert.equal(thread.log.filter((id) => id === 1).length, 2);
-  await thread.close();
 });
 
 test("a reader idle for a minute is due now, without a backlog", async () => {
@@ -59,7 +61,6 @@ test("a reader idle for a minute is due now, without a backlog", async () => {
   thread.nowMs = 60_000;
   thread.utterance(1).grant(100);
   assert.equal(thread.utterance(1).dueMs, 60_000);
-  await thread.close();
 });
 
 test("an utterance that analysed for a minute is due now, without a backlog", async () => {
@@ -68,7 +69,6 @@ test("an utterance that analysed for a minute is due now, without a backlog", as
   thread.nowMs = 60_000;
   await thread.utterance(1).analyseHistory();
   assert.equal(thread.utterance(1).dueMs, 60_000);
-  await thread.close();
 });
 
 test("an utterance waiting for text does not delay others, and continues when it arrives", async () => {
@@ -80,7 +80,6 @@ test("an utterance waiting for text does not delay others, and continues when it
   thread.utterance(1).deliver({ piece: SHORT_TEXT });
   await thread.frames(25);
   assert.deepEqual(thread.log.slice(20, 25), [1, 1, 1, 1, 1]);
-  await thread.close();
 });
 
 test("a stopped utterance yields no further frame", async () => {
@@ -93,7 +92,6 @@ test("a stopped utterance yields no further frame", async () => {
   await thread.frames(before + 10);
   assert.ok(!thread.log.slice(before).includes(1), thread.log.join(" "));
   assert.deepEqual(thread.failures, []);
-  await thread.close();
 });
 
 test("a failing model is reported once, and the others continue", async () => {
@@ -103,7 +101,6 @@ test("a failing model is reported once, and the others continue", async () => {
   await thread.frames(8);
   await within("the failure", thread.failed);
   assert.deepEqual(thread.failures, ["the tone model fails at frame 5"]);
-  await thread.close();
 });
 
 test("between() calls back when idle and while an utterance waits for text", async () => {
@@ -114,7 +111,6 @@ test("between() calls back when idle and while an utterance waits for text", asy
   thread.open(2, LONG_TEXT, 20);
   await thread.frames(20);
   await thread.between();
-  await thread.close();
 });
 
 test("between() does not call back during a step", async () => {
@@ -137,7 +133,6 @@ test("between() does not call back during a step", async () => {
   goOn();
   await called;
   assert.deepEqual(order, ["step", "called"]);
-  await thread.close();
 });
 
 test("late utterances share time by key, however many each key has", async () => {
@@ -177,7 +172,7 @@ test("a new key starts without saved time", async () => {
   assert.equal(shares.usedMs("a"), 500);
 });
 
-/** What a worker does, on a clock that stands still, with each frame's utterance written down. */
+/** A worker on a manual clock that logs the utterance of each frame. */
 async function createThread(given?: SpeechModel) {
   const model = given ?? (await createToneModel());
   const scheduler = createScheduler();
@@ -226,7 +221,6 @@ async function createThread(given?: SpeechModel) {
     utterance(id: number): WorkerUtterance {
       return utterances.get(id) ?? assert.fail(`no utterance ${id}`);
     },
-    /** Waits until there have been that many frames in all. */
     async frames(count: number): Promise<void> {
       wanted = count;
       const enough = new Promise<void>((resolve) => (reached = resolve));
@@ -238,5 +232,6 @@ async function createThread(given?: SpeechModel) {
       await model.close();
     },
   };
+  threads.add(thread);
   return thread;
 }

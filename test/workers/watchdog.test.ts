@@ -80,7 +80,6 @@ test("a stopped watchdog reports nothing", (context) => {
   assert.equal(thread.hung, 0);
 });
 
-/** A thread of which everything is known, and the time. */
 function watched(context: { readonly mock: typeof import("node:test").mock }) {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const thread = { asked: 0, hung: 0, isBusy: true };

@@ -36,7 +36,6 @@ test("the history's samples are freed at the first frame", async () => {
   await utterance.step();
   await utterance.step();
   assert.deepEqual(lengths, [240, 240, 0]);
-  // A copy went, so that the caller's own are whole.
   assert.equal(samples.length, 240);
 });
 
@@ -85,7 +84,6 @@ test("pending frames are sent before the end, a failure or a wait for text", asy
   assert.deepEqual(told, ["1", "1", "1", "1", "end", "1", "1", "1", "1", "failure", "1", "1", "1", "1"]);
 });
 
-/** Hears of nothing, by a clock that stands still. */
 const UNHEARD: WorkerUtteranceEvents = {
   onPull() {},
   onFrames() {},
@@ -101,7 +99,6 @@ async function* framesWithoutEnd(): ReturnType<SpeechModel["speak"]> {
   for (;;) yield frame();
 }
 
-/** One whose clock stands still. */
 function utteranceOf(
   speak: SpeechModel["speak"],
   credit: number,

@@ -16,7 +16,6 @@ import { leftOf, manifestOf, placed, pull, sha256, WEIGHTS } from "./fixture.ts"
 /** The user without rights that tests as root switch to. */
 const NOBODY = 65_534;
 
-/** Installs the file by hand. */
 function install(bytes: Uint8Array = WEIGHTS) {
   const manifest = manifestOf("https://127.0.0.1:1/");
   const dataDir = temporaryFolder();

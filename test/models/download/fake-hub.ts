@@ -6,33 +6,31 @@ import { after } from "node:test";
 import { within } from "../../waiting.ts";
 import { sha256 } from "./fixture.ts";
 
-/** What a repository of the fake hub is at one time. */
 export interface FakeRepository {
-  /** The commit that `main` is at. */
+  /** The commit of `main`. */
   revision: string;
   /** Bytes by commit and path. */
   readonly blobs: Map<string, Buffer>;
-  /** The files of the commit that `main` is at. */
+  /** The files at `main`. */
   files: Record<string, Buffer>;
-  /** Paths that are small enough to lie in Git: stated by the name that it has for their bytes. */
+  /** Paths stored in Git, listed by blob id instead of SHA-256. */
   inGit: readonly string[];
-  /** What the head of its README says. */
+  /** The metadata of its README. */
   card: Record<string, unknown>;
-  /** Whoever asks without this token is sent away. */
+  /** Requests without this token are rejected. */
   token: string | null;
-  /** Changes what the API answers. */
+  /** Edits the API's response. */
   lie: (answer: HubAnswer) => unknown;
-  /** Whether the API tells without a token what there is, as it does of what is for those alone who accept its terms. */
+  /** Whether the API lists a gated repository without a token. */
   isListed: boolean;
-  /** Whether the API has its listing by folders, too. */
+  /** Whether the API serves the tree endpoint. */
   hasTree: boolean;
-  /** Answers for the API in its stead; true when it has. */
+  /** Handles an API request; returns whether it did. */
   answerApi: (response: ServerResponse) => boolean;
-  /** Answers for a file in its stead; true when it has. */
+  /** Handles a download; returns whether it did. */
   serve: (response: ServerResponse, bytes: Buffer, from: number, request: IncomingMessage) => boolean;
 }
 
-/** What the API answers about a repository. */
 export interface HubAnswer {
   id: string;
   sha: string;
@@ -45,16 +43,15 @@ export interface HubAnswer {
   }[];
 }
 
-/** A server that is laid out like the hub, and misbehaves where it is told to. */
 export interface FakeHub {
   /** For `HF_ENDPOINT`. */
   readonly endpoint: string;
-  /** Paths that were asked for, with the start of the range where there was one. */
+  /** Requested paths, with the start of the range if any. */
   readonly asked: string[];
-  /** The token that came with each request, or `null`. */
+  /** The token of each request, or `null`. */
   readonly tokens: (string | null)[];
   repository(name: string, files: Record<string, Buffer>): FakeRepository;
-  /** Puts `main` of a repository at another commit. */
+  /** Moves `main` to another commit. */
   move(repository: FakeRepository, revision: string, files: Record<string, Buffer>): void;
 }
 
@@ -73,7 +70,7 @@ export async function fakeHub(): Promise<FakeHub> {
     const name = api?.[1] ?? file?.[1] ?? tree?.[1] ?? "";
     const repository = repositories.get(name);
     if (repository === undefined) {
-      // The hub does not say whether a private one is there.
+      // The hub does not reveal whether a private repository exists.
       response.writeHead(401, { "x-error-code": "RepoNotFound" }).end();
     } else if (
       repository.token !== null &&
@@ -131,11 +128,10 @@ export async function fakeHub(): Promise<FakeHub> {
   return hub;
 }
 
-/** The first commit of every repository, and another. */
 export const COMMIT = "a".repeat(40);
 export const LATER_COMMIT = "b".repeat(40);
 
-/** Sends a file from a byte on, all of it or `count` bytes before the connection goes. */
+/** Sends a file from an offset, and breaks off after `count` bytes. */
 export function send(response: ServerResponse, bytes: Buffer, from: number, count = bytes.length): void {
   const rest = bytes.subarray(from);
   const range = from === 0 ? {} : { "content-range": `bytes ${from}-${bytes.length - 1}/${bytes.length}` };
@@ -181,7 +177,6 @@ function treeOf({ files, inGit }: FakeRepository): object[] {
   }));
 }
 
-/** As `git hash-object` has it. */
 function gitSha1(bytes: Buffer): string {
   return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }

@@ -7,19 +7,19 @@ import { temporaryFolder } from "../../e2e/folders.ts";
 import { within } from "../../waiting.ts";
 import { manifestOf, WEIGHTS } from "./fixture.ts";
 
-/** Answers one request. `from` is where the asked range begins, or `null` where everything is asked for. */
+/** Answers one request. `from` is the start of its range, or `null`. */
 export type Answer = (response: ServerResponse, from: number | null, request: IncomingMessage) => void;
 
 export interface FileServer {
   readonly url: string;
-  /** A checkpoint of the file, and a new folder to pull it into. */
+  /** A checkpoint of the file, and a new data folder. */
   readonly manifest: WriterManifest;
   readonly dataDir: string;
-  /** Where each request's range began; `null` where it asked for everything. */
+  /** The start of each request's range, or `null`. */
   readonly asked: (number | null)[];
 }
 
-/** Answers the requests in the order of the script, the last answer again and again. */
+/** Serves the answers in order and repeats the last. */
 export async function fileServer(...script: Answer[]): Promise<FileServer> {
   const asked: (number | null)[] = [];
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ export function file(bytes: Buffer = WEIGHTS): Answer {
   return cut(Number.POSITIVE_INFINITY, bytes);
 }
 
-/** Sends `count` bytes of what was asked for, then breaks off; everything when it is no more than that. */
+/** Sends at most `count` bytes, then breaks off. */
 export function cut(count: number, bytes: Buffer = WEIGHTS): Answer {
   return (response, from) => {
     const start = from ?? 0;
@@ -52,7 +52,7 @@ export function cut(count: number, bytes: Buffer = WEIGHTS): Answer {
   };
 }
 
-/** The same from a server that knows no ranges. */
+/** Ignores ranges. */
 export function cutRangeless(count: number, bytes: Buffer = WEIGHTS): Answer {
   return (response) => {
     response.writeHead(200, { "content-length": bytes.length });
@@ -60,7 +60,7 @@ export function cutRangeless(count: number, bytes: Buffer = WEIGHTS): Answer {
   };
 }
 
-/** Everything in chunks, without saying how much it will be. */
+/** Sends chunks without a length. */
 export function unmeasured(bytes: Buffer): Answer {
   return (response) => {
     response.writeHead(200, { "transfer-encoding": "chunked" });
@@ -78,7 +78,7 @@ function rangeHeader(from: number | null, total: number): Record<string, string>
 
 function send(response: ServerResponse, bytes: Buffer, count: number): void {
   if (count >= bytes.length) response.end(bytes);
-  // What was written is on its way before the connection goes.
+  // Flush before the connection closes.
   else if (count > 0) response.write(bytes.subarray(0, count), () => response.socket?.end());
   else response.socket?.destroy();
 }

@@ -5,7 +5,7 @@ import type { PullEvent, PullOptions, PullTimes } from "../../../src/models/down
 import { pullCheckpoint } from "../../../src/models/download/pull.ts";
 import { checkpointDir, checkpointFile } from "../../../src/models/installed-checkpoint.ts";
 
-/** Times under which nothing is waited for, unless a test is about waiting. */
+/** Short times for tests that are not about waiting. */
 export const HASTY: PullTimes = {
   connectTimeoutMs: 5_000,
   stallTimeoutMs: 5_000,
@@ -18,7 +18,7 @@ export const HASTY: PullTimes = {
   lockStaleMs: 2_000,
 };
 
-/** Bytes that look like nothing in particular, the same every time. */
+/** Deterministic noise. */
 export const WEIGHTS = Buffer.concat(
   Array.from({ length: 3_000 }, (_, i) => createHash("sha256").update(`weights ${i}`).digest()),
 ).subarray(0, 95_001);
@@ -51,16 +51,14 @@ export function manifestOf(
   };
 }
 
-/** What came of a pull. */
 export interface Pulled {
-  /** How it ended: what it returned, or the message of what it threw. */
+  /** The outcome, or the error message. */
   readonly end: string;
   readonly events: readonly PullEvent[];
-  /** What is in the checkpoint's folder; `null` when there is no folder. */
+  /** Files in the checkpoint's folder; `null` if there is none. */
   readonly left: readonly string[] | null;
 }
 
-/** Pulls in a hurry, and looks at what is left. */
 export async function pull(
   manifest: WriterManifest,
   dataDir: string,
@@ -83,7 +81,6 @@ export function leftOf(manifest: WriterManifest, dataDir: string): string[] | nu
   return existsSync(dir) ? readdirSync(dir).sort() : null;
 }
 
-/** The installed file. */
 export function placed(manifest: WriterManifest, dataDir: string): Buffer {
   return readFileSync(checkpointFile(manifest, dataDir));
 }

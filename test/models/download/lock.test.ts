@@ -11,7 +11,7 @@ import { until, within } from "../../waiting.ts";
 import { type Answer, cut, file, fileServer } from "./file-server.ts";
 import { HASTY, leftOf, placed, pull, WEIGHTS } from "./fixture.ts";
 
-/** An answer that begins at once and ends when it is let go. */
+/** A response that starts at once and ends on `letGo`. */
 function heldAnswer() {
   let letGo = () => {};
   let begun = () => {};
@@ -27,7 +27,7 @@ function heldAnswer() {
   return { answer, isBegun, letGo: () => letGo() };
 }
 
-/** A pull in this process that has begun, and goes on when its source is let go. */
+/** A started pull that continues when its source does. */
 async function begunPull() {
   const held = heldAnswer();
   const { manifest, dataDir } = await fileServer(held.answer);
@@ -36,7 +36,7 @@ async function begunPull() {
   return { held, manifest, dataDir, first };
 }
 
-/** Pulls in a process of its own, which prints the kind of every event, and at last how it ended. */
+/** Pulls in another process, which prints each event's kind and the outcome. */
 function pullElsewhere(manifest: WriterManifest, dataDir: string, before = "") {
   const module = new URL("../../../src/models/download/pull.js", import.meta.url).href;
   const script = `

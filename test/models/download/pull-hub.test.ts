@@ -28,11 +28,11 @@ const FILE = "tiny-q4_k_m.gguf";
 const NAME = "ann.tiny-q4_k_m";
 
 interface Attempt {
-  /** How it ended: what it came to, or the message of what it threw. */
+  /** The outcome, or the error message. */
   readonly end: string;
   readonly questions: readonly LicenceQuestion[];
   readonly dataDir: string;
-  /** What is in the checkpoint's folder; `null` when there is none. */
+  /** Files in the checkpoint's folder; `null` if there is none. */
   readonly left: readonly string[] | null;
 }
 

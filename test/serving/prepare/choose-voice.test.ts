@@ -21,7 +21,7 @@ const voice = (id: string, aliases: readonly string[] = []): ModelVoice => ({
   description: "A voice.",
   aliases,
 });
-/** A model with many voices, which mixes them and follows nobody. */
+/** A model with many voices that mixes them and follows no recordings. */
 const mixing = {
   id: "mixing",
   speakers: ["0", "1"],

@@ -26,7 +26,7 @@ function seedOf(parts: readonly Part[], model = "m"): bigint {
   return hash.seed(STILL);
 }
 
-/** Alphabets small enough for texts to meet at their boundaries. */
+/** A small alphabet makes texts collide at their boundaries. */
 const part: fc.Arbitrary<Part> = fc.oneof(
   fc.string({ unit: fc.constantFrom("a", "b", "1", ":", ";", "-"), maxLength: 4 }),
   anyText(3),

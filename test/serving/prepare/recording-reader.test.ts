@@ -97,7 +97,6 @@ describe("a recording decoded in a thread", () => {
   });
 });
 
-/** How many threads were started since. */
 function startedThreads(): () => number {
   let count = 0;
   const onWorker = (): void => void count++;

@@ -15,7 +15,7 @@ after(() => preparer.close());
 
 const bytesOf = (body: object | string): Uint8Array =>
   new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-/** Large enough to be prepared in the thread. */
+/** Large enough for the thread. */
 const PAD = "x".repeat(70_000);
 
 describe("a request parsed in a thread", () => {
@@ -40,7 +40,7 @@ describe("a request parsed in a thread", () => {
     ] as const) {
       const here = await preparer.parse(purpose, bytesOf(body), NEVER);
       const there = await preparer.parse(purpose, bytesOf({ ...body, pad: PAD }), NEVER);
-      // Above temperature 0 seeds are drawn.
+      // Above temperature 0, seeds are random.
       const same = { ...here, unread: "pad" };
       assert.deepEqual(there, purpose === "speech" ? { ...same, seed: there.seed } : same);
     }

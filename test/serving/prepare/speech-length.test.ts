@@ -8,7 +8,7 @@ const least = (text: string | null, maxFrames = 512) =>
 
 test("minSpeechS is the time of very fast speech, at most the frame limit", () => {
   const text = "She says the sixth ship has sails made of yellow silk.";
-  // The embedded voice takes 3.1 s for it.
+  // The embedded voice takes 3.1 s.
   assert.ok(least(text) > 2 && least(text) < 3);
   assert.equal(least(text, 16), 1.28);
   assert.equal(least(`  ${text}\n`), least(text));

@@ -11,7 +11,6 @@ const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
 const tts = (request: TtsRequest) => resolveTts(request, resolve);
 const chars = (text: string, lexicon: Record<string, string> = {}) => tts({ text, lexicon }).input.chars;
 
-/** A sentence as phonemes. */
 const SOUNDS = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˈOvəɹ ðə lˈAzi dˈɔɡ";
 const WORDS = "the quick brown fox jumps over the lazy dog";
 

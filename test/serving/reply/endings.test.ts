@@ -8,7 +8,6 @@ import { caller, collect, Engine, forever, PREPARED, serviceOver, withClock } fr
 
 type Service = ReturnType<typeof serviceOver>["service"];
 
-/** How utterances of a service end, by what is told of them, and what it takes for that. */
 const ENDINGS: readonly (readonly [
   what: string,
   reason: EndedUtterance["reason"],

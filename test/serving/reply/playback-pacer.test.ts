@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { caller, collect, Engine, PREPARED, serviceOver, settle, withClock } from "../service-over.ts";
 
-/** A service that makes no more than a second ahead, with time in the test's hands. */
+/** Runs work with a service that computes at most a second ahead, on a mocked clock. */
 async function atPace(
   work: (setup: ReturnType<typeof serviceOver> & { pass: (ms: number) => Promise<void> }) => Promise<void>,
   engine = new Engine(() => {}, 40),
@@ -20,9 +20,9 @@ async function atPace(
   });
 }
 
-/** Frames of 80 ms in a second. */
+/** Frames of 80 ms per second. */
 const SECOND = 12;
-/** So many of them come at once to who has waited. */
+/** Frames per batch after a wait. */
 const TOGETHER = 4;
 
 describe("streamed speech", () => {

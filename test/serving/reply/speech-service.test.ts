@@ -5,7 +5,16 @@ import { ServiceError } from "../../../src/contract/errors.ts";
 import { ConversationError, SpeechFailedError } from "../../../src/core/speech-model.ts";
 import type { SpeechOutcome } from "../../../src/serving/reply/speech-service.ts";
 import { until } from "../../waiting.ts";
-import { caller, collect, Engine, forever, PREPARED, serviceOver, settle } from "../service-over.ts";
+import {
+  caller,
+  collect,
+  Engine,
+  forever,
+  PREPARED,
+  serviceOver,
+  settle,
+  withClock,
+} from "../service-over.ts";
 
 describe("a speech request", () => {
   it("is metered once, before its end is reported", async () => {
@@ -187,5 +196,104 @@ describe("a speech request", () => {
     const speech = service.speak(PREPARED, caller());
     await speech.return({} as SpeechOutcome);
     assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
+  });
+});
+
+describe("the frame deadline", () => {
+  it("aborts a hung engine with a 502 and frees the slot", async () => {
+    await withClock(async (tick) => {
+      const engine = new Engine((index) => (index === 2 ? forever() : undefined));
+      const { service, metered, leases } = serviceOver({ engine });
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
+      await tick(999);
+      assert.equal(engine.signals[0]?.aborted, false);
+      await tick(1);
+      const error = await speaking;
+      assert.ok(error instanceof ServiceError);
+      assert.equal(error.status, 502);
+      assert.match(error.message, /took too long/);
+      assert.equal(engine.signals[0]?.aborted, true);
+      assert.deepEqual([metered.length, service.active, leases()], [0, 0, 0]);
+    });
+  });
+
+  it("restarts with every frame and is suspended while the reader is slow", async () => {
+    await withClock(async (tick) => {
+      const { service } = serviceOver();
+      const speech = service.speak(PREPARED, caller());
+      for (let i = 0; i < 10; i++) {
+        assert.equal((await speech.next()).done, false);
+        await tick(900);
+      }
+      assert.equal((await speech.next()).done, true);
+    });
+  });
+
+  it("fails a model that does not load with a 502, and releases it if it loads later", async () => {
+    await withClock(async (tick) => {
+      let load = () => {};
+      const loaded = new Promise<void>((resolve) => {
+        load = resolve;
+      });
+      const { service, leases } = serviceOver({ lease: (model) => loaded.then(() => model) });
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
+      await tick(1_000);
+      const error = await speaking;
+      assert.ok(error instanceof ServiceError && error.status === 502);
+      assert.equal(service.active, 0);
+      load();
+      await settle();
+      assert.equal(leases(), 0);
+    });
+  });
+});
+
+describe("draining a service", () => {
+  it("finishes open utterances and refuses queued and new ones", async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const engine = new Engine((index) => (index === 5 ? held : undefined));
+    const { service, metered } = serviceOver({ engine, options: { concurrency: 1 } });
+    const speaking = collect(service.speak(PREPARED, caller()));
+    await until("the fifth frame", () => engine.given === 5);
+    const waiting = collect(service.speak(PREPARED, caller()));
+    await settle();
+    assert.equal(service.queued, 1);
+    let isDone = false;
+    const drained = service.drain(60_000).then(() => {
+      isDone = true;
+    });
+    for (const refused of [waiting, collect(service.speak(PREPARED, caller()))])
+      await assert.rejects(refused, { status: 502, message: /shutting down/ });
+    await settle();
+    assert.equal(isDone, false, "what is being spoken is waited for");
+    goOn();
+    assert.equal((await speaking).frames, 10);
+    await drained;
+    assert.equal(metered.length, 1);
+  });
+
+  it("ends at once if nothing is spoken", async () => {
+    await serviceOver().service.drain(60_000);
+  });
+
+  it("aborts with a 502, unmetered, what outlasts the grace period", async () => {
+    await withClock(async (tick) => {
+      const engine = new Engine((index) => (index === 5 ? forever() : undefined));
+      const { service, metered } = serviceOver({ engine, options: { frameTimeoutMs: 60_000 } });
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
+      await until("the fifth frame", () => engine.given === 5);
+      const drained = service.drain(500);
+      await tick(499);
+      assert.equal(service.active, 1);
+      await tick(1);
+      const error = await speaking;
+      assert.ok(error instanceof ServiceError && error.status === 502);
+      assert.match(error.message, /shutting down/);
+      await drained;
+      assert.equal(metered.length, 0);
+    });
   });
 });

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
 import { freeClips } from "../../../src/core/free-memory.ts";
 import { type Recogniser, RecogniserError, type Transcript } from "../../../src/core/recogniser.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../../src/limits/keyed-semaphore.ts";
-import { ClipTranscriber } from "../../../src/serving/transcribe/clip-transcriber.ts";
+import {
+  ClipTranscriber,
+  joinTranscripts,
+  TranscriptCache,
+} from "../../../src/serving/transcribe/clip-transcriber.ts";
 import fc from "../../properties.ts";
 import { settle } from "../service-over.ts";
 import { clipOf, SteppedRecogniser } from "../stepped-recogniser.ts";
@@ -54,7 +58,7 @@ describe("a clip requested several times", () => {
     const first = hear("other", "a");
     const asked = [hear("one", "a"), hear("one", "a"), hear("one", "b")];
     await settle();
-    // Key b had a place, so nobody of key a waits for the same words.
+    // Key b had a slot, so key a does not wait for the same clip.
     assert.deepEqual([recogniser.digests, share.queued], [["other", "one"], 0]);
     recogniser.asked[1]!.finish();
     recogniser.asked[0]!.finish();
@@ -76,7 +80,7 @@ describe("a clip requested several times", () => {
     await assert.rejects(asked[1]!, clients[1]!.reason);
     assert.equal(recogniser.asked[0]!.signal.reason, clients[1]!.reason);
     assert.deepEqual([share.used, share.queued], [0, 0]);
-    // Whoever asks now does not wait for what was stopped.
+    // A new request does not wait for the aborted one.
     const again = hear("one");
     await settle();
     recogniser.asked[1]!.finish();
@@ -192,7 +196,6 @@ describe("a partly transcribed clip", () => {
         const { text, transcribedS: heardS, segments } = await heard;
         const said = windows.filter((each) => each !== "");
         assert.deepEqual([text, heardS, segments.length], [said.join(" "), durationS, said.length]);
-        // No window was heard twice.
         const startsS = recogniser.asked.map(({ options }) => options.startAtS ?? 0);
         assert.deepEqual(
           startsS,
@@ -205,29 +208,6 @@ describe("a partly transcribed clip", () => {
 });
 
 describe("transcription keys", () => {
-  it("take turns: thirty long clips of one key do not delay another key's clip", async () => {
-    const { recogniser, hear } = earsOver();
-    const long = Array.from({ length: 30 }, (_, at) => hear(`long-${at}`, "a"));
-    await settle();
-    assert.deepEqual(recogniser.digests, ["long-0"]);
-    const short = [hear("b-1", "b"), hear("b-2", "b"), hear("c-1", "c")];
-    await settle();
-    assert.deepEqual(recogniser.digests, ["long-0", "b-1"]);
-    recogniser.asked[1]!.finish();
-    await settle();
-    assert.deepEqual(recogniser.digests, ["long-0", "b-1", "b-2"]);
-    recogniser.asked[2]!.finish();
-    await settle();
-    assert.deepEqual(recogniser.digests.slice(3), ["c-1"]);
-    recogniser.asked[3]!.finish();
-    await Promise.all(short);
-    for (let at = 0; at < 30; at++) {
-      recogniser.underWay[0]!.finish();
-      await settle();
-    }
-    await Promise.all(long);
-  });
-
   it("are refused when the queue is full: 429 for their own, 502 for the shared one", async () => {
     const { recogniser, hear, ears } = earsOver({ keyQueueDepth: 2, queueDepth: 3 });
     const asked = (digests: readonly string[]) =>
@@ -240,7 +220,7 @@ describe("transcription keys", () => {
     await assert.rejects(ofA[3]!, { status: 429, retryAfterMs: 1_000 });
     const others = asked(["b-1", "b-2", "c-1"]);
     await settle();
-    // The line of all holds three; the fourth in it was key a's last.
+    // The shared queue holds three; its last entry belongs to key a.
     const message = /capacity \(turns being heard\)/;
     await assert.rejects(ofA[2]!, { status: 502, retryAfterMs: 1_000, message });
     assert.deepEqual(recogniser.digests, ["a-1", "b-1"]);
@@ -298,3 +278,61 @@ describe("transcription keys", () => {
     await fc.assert(fc.asyncProperty(fc.array(deed, { maxLength: 40 }), run), { numRuns: 200 });
   });
 });
+
+test("TranscriptCache keeps the most recently used clips", () => {
+  const clips = new TranscriptCache(2);
+  clips.keep("a", { transcript: heard("A."), isWhole: true });
+  clips.keep("b", { transcript: heard("B."), isWhole: true });
+  assert.equal(clips.get("a")?.transcript.text, "A.");
+  clips.keep("c", { transcript: heard("C."), isWhole: true });
+  assert.deepEqual(
+    ["a", "b", "c"].map((digest) => clips.get(digest)?.transcript.text),
+    ["A.", undefined, "C."],
+  );
+});
+
+test("TranscriptCache replaces a shorter transcript, never a complete one", () => {
+  const clips = new TranscriptCache(2);
+  const known = () => clips.get("a")?.transcript.text;
+  clips.keep("a", { transcript: heard("One. Two.", 60), isWhole: false });
+  clips.keep("a", { transcript: heard("One.", 30), isWhole: false });
+  assert.equal(known(), "One. Two.");
+  clips.keep("a", { transcript: heard("One. Two. Three.", 90), isWhole: false });
+  assert.equal(known(), "One. Two. Three.");
+  clips.keep("a", { transcript: heard("All.", 80), isWhole: true });
+  clips.keep("a", { transcript: heard("One. Two. Three. Four.", 120), isWhole: false });
+  assert.equal(known(), "All.");
+});
+
+test("joinTranscripts takes the language of the first part with speech", () => {
+  const silence = { ...heard("", 30), language: "cy", languageProbability: 0.2, meanLogProbability: null };
+  const words = { ...heard("Guten Tag.", 60), language: "de", speechProbability: null };
+  const all = joinTranscripts(silence, words);
+  assert.deepEqual(
+    [
+      all.text,
+      all.language,
+      all.languageProbability,
+      all.speechProbability,
+      all.meanLogProbability,
+      all.transcribedS,
+    ],
+    ["Guten Tag.", "de", 0.9, 0.8, -0.5, 60],
+  );
+  const more = joinTranscripts(all, { ...heard("Tschüss mal.", 90), meanLogProbability: -1 });
+  assert.deepEqual([more.text, more.language, more.transcribedS], ["Guten Tag. Tschüss mal.", "de", 90]);
+  assert.ok(more.meanLogProbability! < -0.5 && more.meanLogProbability! > -1);
+  assert.equal(joinTranscripts(null, words), words);
+});
+
+function heard(text: string, heardS = 1): Transcript {
+  return {
+    text,
+    language: "en",
+    languageProbability: 0.9,
+    speechProbability: 0.8,
+    meanLogProbability: -0.5,
+    segments: [],
+    transcribedS: heardS,
+  };
+}

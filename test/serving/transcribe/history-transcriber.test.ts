@@ -53,24 +53,11 @@ test("transcribes the newest turn first, caches results and reports them in orde
   );
 });
 
-test('re-transcribes turns with text only for "always", and only of the speaker', async () => {
-  const turns = [spoken("0", "a"), spoken("1", "b")];
-  for (const [use, asked] of [
-    ["never", []],
-    ["writer", []],
-    ["always", ["a"]],
-  ] as const) {
-    const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
-    const hearing = hearingOf(ears, use);
-    const talk = conversation("Say this.", turns);
-    await hearing.transcribe(talk, "a", never);
-    assert.deepEqual(ears.asked, asked, use);
-  }
-});
-
 test("re-transcribes the turns with text that the model reads", async () => {
   const turns = [spoken("0", "a"), spoken("1", "b"), typed("0", "Typed.")];
   for (const [use, reads, asked] of [
+    ["never", undefined, []],
+    ["always", undefined, ["a"]],
     ["writer", undefined, []],
     ["writer", "speaker", ["a"]],
     ["writer", "everybody", ["b", "a"]],
@@ -158,7 +145,7 @@ test("limits the total wait for a recogniser that never answers", async () => {
     assert.deepEqual([ears.digests, ears.asked[1]!.signal.aborted], [["c", "b"], false]);
     await pass(1);
     const { turns: heard } = await hearing;
-    // It may still be of use to who asks again, for a while.
+    // The recognition continues for a while, for another request.
     assert.equal(ears.asked[1]!.signal.aborted, false);
     await pass(15_000);
     assert.match(`${ears.asked[1]!.signal.reason}`, /took too long/);
@@ -223,7 +210,7 @@ test("finishes the current window of a partial clip and resumes there next time"
     const first = hearing.transcribe(talk, "a", never);
     await tick(0);
     ears.asked[0]!.hearWindow("I feel");
-    // Ten seconds, and more since it is long.
+    // Ten seconds, and more for a long clip.
     await tick(20_499);
     assert.equal(ears.asked[0]!.signal.aborted, false);
     await tick(1);
@@ -325,7 +312,6 @@ function hearingOf(
   });
 }
 
-/** Which of the turns are heard for an open one without text. */
 async function indexesHeard(turns: readonly Turn[]): Promise<number[]> {
   const { turns: heard } = await hearingOf(new ScriptedRecogniser({})).transcribe(
     conversation(null, turns),

@@ -15,7 +15,7 @@ const VOICE = {
 };
 const CAST = { id: "m", speakers: ["0"], voices: [], takes: { mixes: false, samples: true } };
 
-/** Voices of a store that has one, which other servers delete and make again; and how often its recording was decoded. */
+/** A store with one voice that other servers may delete and recreate. */
 async function oneVoice(
   whileDecoding: (store: Store) => Promise<unknown> = async () => {},
   serverVoices: ReadonlyMap<string, VoiceSample> = new Map(),

@@ -18,7 +18,7 @@ const { net, close } = await openNet();
 after(close);
 const { read, phonemes } = createPhonemizer(tables, net, { british });
 
-/** Sounds that British English has as misaki writes it, and marks. */
+/** The phonemes of misaki's British English, and punctuation. */
 const BRITISH_SOUNDS = /^[AIQWYabdfhijklmnpstuvwzðŋɑɒɔəɛɜɡɪɹʃʊʌʒʤʧˈˌːθᵊɐ ;:,.!?—…"()“”]*$/u;
 
 describe("British English", () => {
@@ -154,7 +154,7 @@ interface Case {
   readonly phonemes: string;
 }
 
-/** How many of a set's words are said as misaki says them; those that it does not know (❓) are left out. */
+/** Counts the words read like misaki, without those that it does not know (❓). */
 async function compared(set: string): Promise<{ equal: number; words: number; different: string[] }> {
   const cases = readFileSync(join(TOP, "test/golden/text/british.jsonl"), "utf8")
     .trim()

@@ -100,7 +100,6 @@ function piecesOf(text: string, sizes: readonly number[]): string[] {
   return pieces;
 }
 
-/** A text without any space. */
 function bare(text: string): string {
   return text.replaceAll(/[\s\x1c-\x1f\x85]/g, "");
 }

@@ -33,7 +33,6 @@ const mark = fc.constantFrom(
   "[pause:0.1s]",
 );
 
-/** Words with marks around some of them. */
 const marked = fc
   .array(fc.tuple(ssmlWord, fc.option(mark, { nil: "" })), { minLength: 1, maxLength: 12 })
   .map((parts) => {
@@ -44,7 +43,6 @@ const marked = fc
     return `<speak>Yes ${body.join(" ")}</speak>`;
   });
 
-/** What a text says without its marks, and each word with where it is written. */
 async function wordsOf(piece: TextPiece): Promise<SpokenWord[]> {
   const tone = await createToneModel();
   const { frames } = await speakAll(tone, { text: piece, delivery: { maxFrames: 2_048 } });

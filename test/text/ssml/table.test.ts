@@ -7,7 +7,6 @@ import { inlinePhonemes, withoutPhonemes } from "../../../src/text/phonemes/give
 import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { TOP } from "../../architecture/top.ts";
 
-/** A text, and what is spoken of it, see `test/text/ssml/README.md`. */
 interface Row {
   readonly id: string;
   readonly text: string;
@@ -18,7 +17,7 @@ interface Row {
   readonly error?: string;
 }
 
-const ROWS = readFileSync(join(TOP, "test/text/ssml/table.jsonl"), "utf8")
+const ROWS = readFileSync(join(TOP, "test/golden/text/ssml/table.jsonl"), "utf8")
   .trim()
   .split("\n")
   .map((line) => JSON.parse(line) as Row);
@@ -60,7 +59,7 @@ describe("the SSML table", () => {
     });
 });
 
-/** A piece in one line: pauses as `|seconds|`, names as `#name`, an empty line as `¶`, what is spoken otherwise in braces. */
+/** A piece on one line: `|seconds|` for a pause, `#name` for a mark, `¶` for a paragraph, braces for a manner. */
 function shown(piece: TextPiece): string {
   const spoken = spokenText(piece);
   const { points, runs } = typeof piece === "string" ? { points: [], runs: [] } : piece;

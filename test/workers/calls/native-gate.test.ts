@@ -4,7 +4,6 @@ import { awaitOutside, createGate, createGuard, shutGate } from "../../../src/wo
 
 class Ended extends Error {}
 
-/** A gate, and a thread's side of it whose thread ends by throwing. */
 function gateWithGuard() {
   const gate = createGate();
   const guard = createGuard(gate, () => {

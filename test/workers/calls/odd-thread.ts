@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { answerCalls } from "../../../src/workers/calls/answer-calls.ts";
 
-/** Shared cells: how many threads have started, calls carried out, a gate that `hold` waits for, and who came through. */
+/** Shared cells: threads started, calls run, the gate of `hold`, and calls that passed it. */
 const { cells } = workerData as { readonly cells: Int32Array };
 Atomics.add(cells, 0, 1);
 

@@ -43,7 +43,6 @@ function open(cells: Int32Array): void {
   Atomics.notify(cells, GATE);
 }
 
-/** Blocks until the thread has begun with `count` calls. */
 async function begun(cells: Int32Array, count: number): Promise<void> {
   await until(`the thread to begin with call ${count}`, () => Atomics.load(cells, DONE) >= count);
 }
@@ -160,7 +159,7 @@ describe("thread calls", () => {
 
   it("replace the thread on timeout; others move to the next thread", async () => {
     await withCalls({}, async (calls, cells) => {
-      // The thread is there, however long a machine with other work takes to start one.
+      // Wait for the thread's start, which may be slow.
       assert.equal(await calls.call("add", [1, 1]), 2);
       const stuck = calls.call("spin", [], { repeatable: true, deadlineMs: 200 });
       const other = calls.call("add", [1, 1]);
@@ -219,7 +218,7 @@ describe("thread calls", () => {
     });
     await withCalls({ probe: "refuse", onRecovery: () => recovered() }, async (calls) => {
       await assert.rejects(calls.call("die", []), { problem: "ended" });
-      // The probe's own timers do not keep a process alive; this one does.
+      // The probe's timers do not keep the process alive.
       const alive = setInterval(() => {}, 60_000);
       await within("its recovery", recovery);
       clearInterval(alive);

@@ -4,7 +4,7 @@ import { FRAME_S } from "../../../src/audio/format.ts";
 import { PlaybackClock } from "../../../src/serving/reply/utterance-stats.ts";
 import fc from "../../properties.ts";
 
-/** Which frames were late, of those asked for and come at these times. */
+/** Returns the indexes of late frames. */
 function lateFrames(frames: readonly (readonly [askedS: number, cameS: number])[]): number[] {
   const listener = new PlaybackClock();
   return frames.flatMap(([askedS, cameS], index) => (listener.isLate(askedS, cameS) ? [index] : []));

@@ -4,11 +4,15 @@ export function percentile(values: Float32Array | Float64Array | readonly number
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
+/** Returns the mean; 0 without values. */
+export function mean(values: ArrayLike<number>): number {
+  return Float64Array.from(values).reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
 /** Returns the standard deviation; 0 without values. */
 export function standardDeviation(values: ArrayLike<number>): number {
-  const all = Float64Array.from(values);
-  const mean = all.reduce((sum, value) => sum + value, 0) / Math.max(1, all.length);
-  return Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, all.length));
+  const middle = mean(values);
+  return Math.sqrt(mean(Float64Array.from(values, (value) => (value - middle) ** 2)));
 }
 
 export function clamp(value: number, min: number, max: number): number {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { joinSamples } from "../../../../src/audio/pcm.ts";
 import { resample } from "../../../../src/audio/resample.ts";
 import { BANDS } from "../../../../src/engines/following/analysis/bands.ts";
 import type {
@@ -224,6 +225,7 @@ describe("analyseClip", () => {
     "a high voice": syntheticVoice({ pitchHz: 250, seed: 1 }),
     "a man": syntheticVoice(man),
     "a voice in a quiet room": syntheticVoice({ roomDb: -55 }),
+    "a woman who goes on": joinSamples([voice, syntheticVoice({ pitchHz: 205, seed: 3 })]),
     "a soft voice": scaled(voice, 0.03),
     "a voice at full scale": scaled(voice, 1 / Math.max(...voice.map(Math.abs))),
   }))
@@ -261,6 +263,16 @@ describe("analyseClip", () => {
       assert.ok(cautions.includes(caution), cautions.join());
     });
   }
+
+  for (const [what, ...halves] of [
+    ["a woman and then a man", voice, syntheticVoice({ ...man, seed: 2 })],
+    ["a man and then a woman who says less", syntheticVoice(man), voice.slice(0, 48_000)],
+  ] as const)
+    it(`trusts ${what} less: not one voice`, () => {
+      const { trust, cautions } = suitabilityOf(joinSamples(halves));
+      assert.ok(trust < 0.5, `${trust}`);
+      assert.deepEqual(cautions, ["not one voice"]);
+    });
 
   it("trusts a noisier voice less", () => {
     const trusts = [-60, -36, -30, -24].map((roomDb) => suitabilityOf(syntheticVoice({ roomDb })).trust);

@@ -6,13 +6,17 @@ export function percentile(values: Float32Array | Float64Array | readonly number
 
 /** Returns the mean; 0 without values. */
 export function mean(values: ArrayLike<number>): number {
-  return Float64Array.from(values).reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += values[at]!;
+  return sum / Math.max(1, values.length);
 }
 
 /** Returns the standard deviation; 0 without values. */
 export function standardDeviation(values: ArrayLike<number>): number {
   const middle = mean(values);
-  return Math.sqrt(mean(Float64Array.from(values, (value) => (value - middle) ** 2)));
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += (values[at]! - middle) ** 2;
+  return Math.sqrt(sum / Math.max(1, values.length));
 }
 
 export function clamp(value: number, min: number, max: number): number {

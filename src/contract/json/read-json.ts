@@ -23,7 +23,7 @@ export interface ReadJson {
 export interface ReadOptions {
   /** Receives the members that the schema does not name. */
   readonly unread?: IgnoredFields;
-  /** Whether `null` means an absent member where the schema has no `null`, as OpenAI's clients send it. */
+  /** Whether `null` means an absent optional member, as OpenAI's clients send it. */
   readonly isNullAbsent?: boolean;
 }
 
@@ -152,7 +152,7 @@ class Reader {
     }
   }
 
-  #object({ members, others, maxOthers }: Shape, path: string): Record<string, unknown> {
+  #object({ members, optional, others, maxOthers }: Shape, path: string): Record<string, unknown> {
     const kept: Record<string, unknown> = {};
     let count = 0;
     for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
@@ -167,7 +167,7 @@ class Reader {
         continue;
       }
       const value = this.#value(member, memberPath(path, name));
-      const isAbsent = value === null && this.#isNullAbsent && !member.allowsNull;
+      const isAbsent = value === null && this.#isNullAbsent && optional.has(name) && !member.allowsNull;
       // The last of several members with the same name counts.
       if (isAbsent) delete kept[name];
       else keep(kept, name, value);

@@ -1,7 +1,8 @@
 /** What to keep of a value. Union variants are merged; validation follows. */
 export interface Shape {
-  /** Members that the schema names. */
+  /** Members that the schema names, and those that some variant does not require. */
   readonly members: ReadonlyMap<string, Shape>;
+  readonly optional: ReadonlySet<string>;
   /** Shape of members with arbitrary names; `null`: none are kept. */
   readonly others: Shape | null;
   readonly maxOthers: number;
@@ -27,6 +28,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly maxProperties?: number;
@@ -51,10 +53,17 @@ export function shapeOf(schema: object): Shape {
   return shape;
 }
 
-function shapeOfOne({ type, properties = {}, additionalProperties, ...schema }: Schema): Shape {
+function shapeOfOne({
+  type,
+  properties = {},
+  required = [],
+  additionalProperties,
+  ...schema
+}: Schema): Shape {
   const names = Object.keys(properties);
   return {
     members: new Map(names.map((name) => [name, shapeOf(properties[name]!)])),
+    optional: new Set(names.filter((name) => !required.includes(name))),
     others: typeof additionalProperties === "object" ? shapeOf(additionalProperties) : null,
     maxOthers: schema.maxProperties ?? DEFAULT_MAX_COUNT,
     item: schema.items === undefined ? null : shapeOf(schema.items),
@@ -76,6 +85,7 @@ function merged(shapes: readonly Shape[]): Shape {
   const maxOf = (pick: (shape: Shape) => number) => Math.max(...shapes.map(pick));
   return {
     members: new Map([...names].map((name) => [name, merged(present(({ members }) => members.get(name)))])),
+    optional: new Set(shapes.flatMap(({ optional }) => [...optional])),
     others: mergedOrNull(present(({ others }) => others)),
     maxOthers: maxOf(({ maxOthers }) => maxOthers),
     item: mergedOrNull(present(({ item }) => item)),

@@ -87,7 +87,7 @@ describe("session.update", () => {
       { id: null, type: "function_call", name: "a", arguments: "{}", call_id: null },
     ])
       assert.equal(read({ type: create, event_id: null, item }).type, create);
-    const response = { metadata: { a: null }, output_modalities: null };
+    const response = { metadata: null, output_modalities: null };
     assert.equal(read({ type: "response.create", response }).type, "response.create");
   });
 

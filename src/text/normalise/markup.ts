@@ -1,6 +1,7 @@
 import { wordMap, wordSet } from "../characters.ts";
 import type { RewrittenText } from "../rewritten-text.ts";
 import { withRanges } from "./rule.ts";
+import { UNITS } from "./rules/units.ts";
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ...wordMap(
@@ -41,10 +42,45 @@ const HEADING = /^#{1,6} +/u;
 const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = withRanges(/^```[\p{L}\p{N}]{0,20}$/u);
 
-/** Removes entities, tags, emphasis, headings, bullets and link addresses. */
+/** Pattern sources of the marks of footnotes and citations: "[12]", "[a]", "[3–5][^note]", "【12†source】"; "²". */
+const FOOTNOTE = "\\^[\\p{L}\\p{N}_-]{1,30}";
+const SOURCE = "【\\d[^【】]{0,80}】";
+const NUMBERS = "(?:(?:note|nb|n|fn|ref)\\.? ?)?\\d{1,3}(?:(?:, ?|[–-])\\d{1,3}){0,8}";
+export const REFERENCE = `(?:\\[(?:${FOOTNOTE}|${NUMBERS}|[a-z]{1,2}|citation needed)\\](?![(:])|${SOURCE})+`;
+export const SUPERSCRIPT = "[¹²³⁰⁴-⁹]{1,3}(?:[,–-][¹²³⁰⁴-⁹]{1,3}){0,3}(?![\\p{L}\\p{N}⁺⁻])";
+/** "array[1]" is no reference: without punctuation before, only footnotes with a caret and lenticular brackets are. */
+const REFERENCED = withRanges(
+  `(?<=[.,;:!?…]["”’')»]{0,2}|["”])${REFERENCE}(?![\\p{Ll}\\p{N}])|(?<=[^\\s/[({])\\[${FOOTNOTE}\\](?![(:])|${SOURCE}`,
+  "gu",
+);
+const NOTED = withRanges(`(\\p{L}{2,40}|\\d(?=[.!?]))([.,;:!?"”’')]{0,3})${SUPERSCRIPT}`, "gu");
+/** Words whose superscript is a power. */
+const RAISED =
+  /^(?:sin|cos|tan|sec|log|ln|det|(?:[a-z]*met(?:er|re)|inche|yard|mile|second)s?|inch|f[eo]{2}t)$/iu;
+/** Lines and ornaments: "=====", "<<<<<<<", "-=-=-=-"; three signs are one only by themselves. */
+const DIVIDER = /(?<!\S)(?:([=#+<>~^|])\1{3,}|[=#+<>~^|*-]{6,})(?!\S)|^([=#+<>~^|])\2{2}$/gu;
+const WIKI_HEADING = /^={2,6} ?(?! )([^=]{1,300}[^= ]) ?={2,6}$/gu;
+const TEX_MATH = /\$(?=[^\s$])([^$]{0,200}\\[A-Za-z][^$]{0,200})\$(?![\w])/gu;
+const TEX_GROUP =
+  /\\(?:d?frac\{([^{}]{1,80})\}\{([^{}]{1,80})\}|(sqrt|text|math[a-z]{2})\{([^{}]{0,80})\})/gu;
+const TEX_COMMAND = /(?<![\w:\\])\\([A-Za-z]{2,10})(?![A-Za-z])/gu;
+const TEX_SIGNS = wordMap(
+  "times ×,cdot ×,div ÷,pm ±,le ≤,leq ≤,ge ≥,geq ≥,ne ≠,neq ≠,approx ≈,infty ∞,to →,sum ∑,int integral of,left ,right ," +
+    "alpha α,beta β,gamma γ,delta δ,epsilon ε,theta θ,lambda λ,mu μ,pi π,sigma σ,phi φ,omega ω",
+);
+
+/** Removes reference marks, dividers, entities, tags, emphasis, headings, bullets and link addresses. */
 export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   let traced = sentence;
   const has = (mark: string) => traced.text.includes(mark);
+  if (has("[") || has("【")) traced = traced.replace(REFERENCED, "");
+  if (/[¹²³⁰⁴-⁹]/u.test(traced.text)) traced = traced.replace(NOTED, withoutNote);
+  if (/[=#+<>~^|-]{2}/u.test(traced.text)) traced = traced.unwrapped(WIKI_HEADING).replace(DIVIDER, "");
+  if (has("\\"))
+    traced = traced
+      .unwrapped(TEX_MATH)
+      .replace(TEX_GROUP, texGroup)
+      .replace(TEX_COMMAND, (written: string, name: string) => TEX_SIGNS.get(name) ?? written);
   if (has("&") && has(";")) traced = traced.replace(ENTITY, entity);
   if (has("<"))
     traced = traced.replace(
@@ -60,6 +96,17 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   if (has("_")) traced = traced.replace(UNDERLINED, "");
   if (has("~~")) traced = traced.replace(STRUCK, "");
   return has("`") ? traced.replace(APOSTROPHE, "'").replace(/`+/gu, "") : traced;
+}
+
+/** Short words may be variables: "mc²". */
+function withoutNote(written: string, word: string, marks: string): string {
+  const isPower = UNITS.has(word) || RAISED.test(word) || (marks === "" && word.length < 4);
+  return isPower ? written : word + marks;
+}
+
+function texGroup(_written: string, above?: string, below?: string, name = "", inside = ""): string {
+  if (above === undefined) return name === "sqrt" ? `√${inside}` : inside;
+  return /^\d+$/u.test(above + below) ? `${above}/${below}` : `${above} over ${below}`;
 }
 
 /** A single letter after another ("a<b>c") is a tag only if it is also closed. */

@@ -3,7 +3,8 @@ import { type Replacement, RewrittenText } from "../rewritten-text.ts";
 import type { NormaliserTables } from "../tables/text-tables.ts";
 import { emphasis, type IsListed, letterA, slippedCapital, withoutShouting } from "./capitals.ts";
 import { withoutMarkup } from "./markup.ts";
-import { firstMatch, isWordCharacter, type TokenRule, withRanges } from "./rule.ts";
+import { isInSeries } from "./number-context.ts";
+import { after, before, firstMatch, isWordCharacter, type TokenRule, withRanges } from "./rule.ts";
 import { abbreviations, SMALL_ABBREVIATIONS } from "./rules/abbreviations.ts";
 import {
   codeDigits,
@@ -38,13 +39,31 @@ import { romanNumerals } from "./rules/roman.ts";
 import { greek, signs } from "./rules/signs.ts";
 import { duration, hoursByLetter, lapTime, ratio, time, zoneOffset } from "./rules/times.ts";
 import { UNITS } from "./rules/units.ts";
-import { book, verse } from "./rules/verses.ts";
+import { AFTER_A_BOOK, book, verse } from "./rules/verses.ts";
 
 /** Writes out what is not spoken as written: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: RewrittenText) => RewrittenText;
 
-const SQUARED = /[\u3371-\u33df]/gu;
+const COMPOUND = /[\u2160-\u217f\u3371-\u33df]/gu;
+/** An ordinal sign or a ring typed for the degree sign. */
+const DEGREE = withRanges(/[º˚](?<=\d ?.)(?!\p{Ll})/gu);
 const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
+const DIVIDED = /(\p{L}{1,40})[-\u2010]\r?\n[ \t]*(\p{Ll}{1,40})/gu;
+const RUN = /([a-z])\1\1|([A-Z])\2\2/;
+const LENGTHENED = withRanges(
+  /(?<![\p{L}\p{N}_.@/#&'-])(?=[a-z]{0,30}?([a-z])\1\1)[a-z]{3,60}(?![\p{L}\p{N}_@/]|\.\p{L})/giu,
+);
+/** Sounds that are written without vowels. */
+const SOUNDS: ReadonlySet<string> = new Set(["shh", "brr", "grr", "pff"]);
+/** "Let's gooo" is no goo. */
+const UNLIKELY: ReadonlySet<string> = new Set(["goo", "thee", "bee"]);
+const MAX_SPELLINGS = 16;
+const CLIPPED_THE = /(?<![a-z'])th'(?= [a-z])/giu;
+const CLIPPED = withRanges(/(?<![\p{L}\p{N}'])(\p{L}{2,20})in'(?!\p{L})(?=( \p{Ll})?)/gu);
+const DECIMAL_COMMA = /(?<![\d.,:/$£€¥₹])(\d{1,3}(?:\.\d{3}){1,4}|\d{1,9}),(\d{1,9})(?![\d_]|[.,:/]\d)/gu;
+const UNIT_NEXT = withRanges(/^ ?([\p{L}µμ]{1,5}[²³23]?)(?![\p{L}\p{N}])/u);
+const LISTED_BEFORE = new RegExp(`\\d,? ?$|[[({]$|${AFTER_A_BOOK.source}`, "u");
+const LIST_NEXT = /^(?:,? (?:and|or|&)|,) \d{1,4}(?![\d.,]*\d)/u;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** A typewriter's dash: "left--or so I thought". */
 const TYPED_DASH = withRanges(/(?<=[\p{L}\p{N}.,!?'"”’)])-{2,3}(?=["“”'‘(]?[\p{L}\p{Co}])/gu);
@@ -52,11 +71,19 @@ const BROKEN_OFF = withRanges(/(?<=\p{L}{2})-{2,3}(?=["”'’]?(?: |$))/gu);
 const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
-/** @param isListed tells words from initials in capitals */
-export function createNormaliser(tables: NormaliserTables, isListed: IsListed = () => false): Normaliser {
+/**
+ * @param isListed tells words from initials in capitals
+ * @param isCommon tells words from rare names
+ */
+export function createNormaliser(
+  tables: NormaliserTables,
+  isListed: IsListed = () => false,
+  isCommon: IsListed = isListed,
+): Normaliser {
   const classify = createClassifier(tables, isListed);
   return (sentence) => {
-    const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
+    const spelled = respelled(tidy(rejoined(sentence, isListed)), isListed, isCommon);
+    const written = withoutShouting(tidySpaces(withoutMarkup(plain(spelled))), isListed);
     const words = classify(written);
     return tidied(words.respelled(words.text.replaceAll("_", " ")))
       .replace(TYPED_DASH, " — ")
@@ -76,12 +103,70 @@ function tidied(text: RewrittenText): RewrittenText {
   return tidySpaces(tidySpaces(text).replace(/ +(?=[,.;:!?])/g, ""));
 }
 
-/** Expands squared letters ("㎏"), removes the mark of "'Tis", and joins the hyphens of a range. */
+/** Expands "㎏" and "Ⅳ", removes the mark of "'Tis", and joins the hyphens of a range. */
 function plain(text: RewrittenText): RewrittenText {
-  return text
-    .replace(SQUARED, (sign) => sign.normalize("NFKC"))
+  return (/\d,\d/.test(text.text) ? text.replace(DECIMAL_COMMA, pointedDecimal) : text)
+    .replace(COMPOUND, (sign) => sign.normalize("NFKC"))
+    .replace(DEGREE, "°")
     .replace(BEHEADED, "")
     .replace(TYPED_RANGE, "–");
+}
+
+/** Joins words that are divided at a line's end, with their hyphen if they have one: "well-known". */
+function rejoined(sentence: RewrittenText, isListed: IsListed): RewrittenText {
+  if (!sentence.text.includes("\n")) return sentence;
+  return sentence.replace(DIVIDED, (_written, first: string, second: string) => {
+    const whole = first + second;
+    const isWord = isListed(whole) || isListed(whole.replace(/(?:'s|s|ed|ing|ly)$/u, ""));
+    return isWord || !isListed(first) || !isListed(second) ? whole : `${first}-${second}`;
+  });
+}
+
+/** Writes "Nooooo" as "No", "singin'" as "singing" and "th'" as "the". */
+function respelled(text: RewrittenText, isListed: IsListed, isCommon: IsListed): RewrittenText {
+  const spelled = RUN.test(text.text)
+    ? text.replace(LENGTHENED, (word) => (isListed(word) ? word : shortened(word, isCommon)))
+    : text;
+  if (!/(?:in|th)'/iu.test(spelled.text)) return spelled;
+  return spelled
+    .replace(CLIPPED_THE, (word) => word.replace("'", "e"))
+    .replace(CLIPPED, (word, stem: string, next: string | undefined, at: number, all: string) => {
+      const isVerb = [stem, `${stem}e`, stem.replace(/(.)\1$/u, "$1")].some(
+        (verb) => verb.length > 1 && isListed(verb),
+      );
+      const isQuoted = /(?:^|[\s(])'[^']{0,60}$/u.test(before(all, at));
+      const isClipped = !isListed(`${stem}in`) && (isVerb || (next !== undefined && isListed(`${stem}ing`)));
+      return isClipped && !isQuoted ? `${stem}ing` : word;
+    });
+}
+
+/** Returns the word with each run of letters once or twice, if that is a word; else unchanged. */
+function shortened(word: string, isCommon: IsListed): string {
+  const isShouted = word === word.toUpperCase();
+  if (/^(?:[ivxlcdm]+|(.)\1+)$/iu.test(word) || (isShouted && /^(.)\1/u.test(word))) {
+    return /^z{3,}$/iu.test(word) ? "zzz" : word;
+  }
+  let candidates = [""];
+  for (const [run] of (isShouted ? word.toLowerCase() : word).matchAll(/(.)\1*/giu)) {
+    const [one = "", two = ""] = run;
+    const ways = run.length > 2 ? [one + two, one] : [run];
+    candidates = ways.flatMap((way) => candidates.map((start) => start + way)).slice(0, MAX_SPELLINGS);
+  }
+  const isKnown = (spelling: string): boolean =>
+    SOUNDS.has(spelling.toLowerCase()) || (isCommon(spelling) && !UNLIKELY.has(spelling.toLowerCase()));
+  return candidates.find(isKnown) ?? word;
+}
+
+/** "21,5" → "21.5", unless the numbers may be a list: "pages 1,2", "1,2 and 3", "(2,3)". */
+function pointedDecimal(written: string, whole: string, part: string, at: number, all: string): string {
+  const [earlier, rest] = [before(all, at), after(all, at + written.length)];
+  const unit = UNIT_NEXT.exec(rest)?.[1];
+  const isMeasured = /^ ?[°℃℉%‰]/u.test(rest) || (unit !== undefined && UNITS.has(unit));
+  const isBroken = part.length > 3 ? !/^0|\./u.test(whole) : /^(?:19|20)\d\d$|^\d{7,}$/u.test(whole);
+  const isList =
+    LISTED_BEFORE.test(earlier) || isInSeries(earlier) || LIST_NEXT.test(rest) || /^[1-9],\d$/u.test(all);
+  if (part.length === 3 && !/^0$|\./u.test(whole)) return written;
+  return isMeasured || !(isBroken || isList) ? `${whole.replaceAll(".", "")}.${part}` : written;
 }
 
 function tidySpaces(traced: RewrittenText): RewrittenText {
@@ -250,18 +335,15 @@ function createClassifier(
   }
 }
 
-/** Lower-case words that may begin a token: "chapter IV", "no. 5", "vs". */
-const SMALL: ReadonlySet<string> = new Set([
-  ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
-    " ",
-  ),
-  ...SMALL_ABBREVIATIONS,
-  ...UNITS.keys(),
-]);
+/** Lower-case words that a rule may begin with: "vs", "ppl", "min", "iv". */
+const SMALL: ReadonlySet<string> = new Set(["vs", "aka", ...SMALL_ABBREVIATIONS, ...UNITS.keys()]);
+const ROMAN_LETTERS = /^[ivxlc]+$/;
 
 function isKnownSmall(text: string, at: number): boolean {
   const end = PLAIN_WORD.lastIndex;
-  return text.charAt(end) === "." || SMALL.has(text.slice(at, end));
+  return (
+    text.charAt(end) === "." || SMALL.has(text.slice(at, end)) || ROMAN_LETTERS.test(text.slice(at, end))
+  );
 }
 
 function withSpaces(words: string, before: string, next: string): string {

@@ -31,11 +31,21 @@ const IN_A_SERIES =
   "level stage page slide step part episode round question item chapter lesson message task track " +
   "attempt try batch wave file photo image picture day set lap module unit section test phase " +
   "exercise word card player song video disc disk box reel floor hole mission quest chunk epoch job " +
-  "hint clue sheet panel";
+  "hint clue sheet panel volume season week act scene";
 const COUNTED_THROUGH = new RegExp(
   `(?<!\\b${oneOf("the a this that each every per another")} )\\b${oneOf(IN_A_SERIES)} $`,
   "iu",
 );
+
+const SERIES = new RegExp(
+  `\\b(?:${oneOf(`${IN_A_SERIES} row line seat number verse figure table section grade class team group option`)}s?|figs?\\.|nos?\\.|pp?\\.) $`,
+  "iu",
+);
+
+/** Returns whether "1,2" after these words is a list. */
+export function isInSeries(earlier: string): boolean {
+  return SERIES.test(earlier);
+}
 
 /** Returns whether "2/5" after these words means the second of five. */
 export function isCountedThrough(earlier: string): boolean {

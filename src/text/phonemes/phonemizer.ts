@@ -50,7 +50,7 @@ const NOTHING: Following = { sound: null, to: false };
 /**
  * Invisible characters that would split words. A joiner between other characters than letters belongs to an emoji.
  */
-const INVISIBLE = /[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
+const INVISIBLE = /\u00ad(?:\r?\n[ \t]*)?|[\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
 
 /**
  * Reads English text as phonemes. Unknown words go to `unknownWords` once, while cached. Reads any string, and throws
@@ -63,9 +63,11 @@ export function createPhonemizer(
 ): Phonemizer {
   const gold = packedWords(tables.gold);
   const silver = packedWords(tables.silver);
+  const isCommon = (word: string): boolean => isListed(gold, word) || tables.names.has(word);
   const normalise = createNormaliser(
     tables.normaliser,
-    (word) => isListed(gold, word) || isListed(silver, word) || tables.names.has(word),
+    (word) => isCommon(word) || isListed(silver, word),
+    isCommon,
   );
   const analyse = createAnalysis(tables, createHeteronyms(tables.heteronyms, tables.gold.tagged));
   const accent = british === undefined ? AMERICAN : BRITISH;

@@ -25,7 +25,7 @@ export class SentenceCutter {
 
   /** Returns the rest, or `null`. */
   flush(): string | null {
-    const rest = this.#pending.replaceAll("\n", " ").trim();
+    const rest = this.#pending.replace(/(?<!\p{L}[-\u2010\u00ad])\n/gu, " ").trim();
     this.#pending = "";
     return rest === "" ? null : rest;
   }

@@ -1,4 +1,5 @@
 import { isLower, isSpaceCode, isUpper, strip, wordSet } from "../characters.ts";
+import { REFERENCE, SUPERSCRIPT } from "../normalise/markup.ts";
 import { isAfterSaying, isCounted, NUMBERED } from "../normalise/number-context.ts";
 import { SHORT_DAYS, SHORT_MONTHS } from "../normalise/rules/dates.ts";
 import { isBook, VERSE_AHEAD } from "../normalise/rules/verses.ts";
@@ -58,12 +59,17 @@ const USUAL_BEGINNINGS = wordSet(
 const UNIT_WITH_STOP = /^(?:lbs?|ft|hrs?|yds?|gal|mins?|oz|secs?|qts?|tbsps?|tsps?|mi|in)$/;
 /** "sec. 5", but "Wait a sec. 5 more minutes." */
 const BEFORE_A_REFERENCE = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)$/;
+const ROMAN_AHEAD = /^(?:[IVXL]{2,7}|[VX])(?![\p{L}\p{N}'’])/u;
 const CODE_AHEAD = /^[A-Z]{1,4}-?\d/;
 const ROAD = /^(?:St|Ave|Blvd|Rd|Dr|Ln|Pl|Ct|Pkwy|Hwy|Ter|Cir)$/;
 const QUARTER = /^[NS][EW](?![\p{L}\p{N}'])/u;
 const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
+/** A word that is divided at the end of a line. */
+const DIVIDED = /[-\u2010\u00ad]\r?\n(?<=\p{L}.\r?\n)(?=[ \t]{0,20}\p{Ll})/gu;
+const REFERENCES = new RegExp(`(?:${REFERENCE}|${SUPERSCRIPT})["”’)\\]]*`, "uy");
+const OPENS_SENTENCE = /[\p{Lu}"“‘(]/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]*_~`»';
 const OPENING = "(\"“'‘";
@@ -77,7 +83,8 @@ const MAX_ABBREVIATION_CHARS = 40;
 export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrapped"): Sentence[] {
   const sentences: Sentence[] = [];
   let lineStart = 0;
-  for (const line of (lines === "wrapped" ? withoutWraps(text) : text).split("\n")) {
+  const joined = text.replace(DIVIDED, (end) => end.replace("\n", " "));
+  for (const line of (lines === "wrapped" ? withoutWraps(joined) : joined).split("\n")) {
     const paragraph = strip(line);
     const offset = lineStart + Math.max(0, line.indexOf(paragraph));
     lineStart += line.length + 1;
@@ -86,9 +93,13 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
       if (!MARKS.includes(paragraph.charAt(mark))) continue;
       let closed = mark + 1;
       while (closed < paragraph.length && CLOSING.includes(paragraph.charAt(closed))) closed++;
+      const marked = referenceEnd(paragraph, closed);
+      const isMarked = marked > closed && OPENS_SENTENCE.test(paragraph.charAt(marked));
+      closed = marked;
       let next = closed;
       while (next < paragraph.length && isSpaceCode(paragraph.charCodeAt(next))) next++;
-      if (next === closed || next === paragraph.length || continues(paragraph, mark, next)) continue;
+      if ((next === closed && !isMarked) || next === paragraph.length || continues(paragraph, mark, next))
+        continue;
       push(offset + start, offset + closed, false);
       start = next;
       mark = next - 1;
@@ -101,6 +112,12 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
     const piece = text.slice(from, to);
     if (strip(piece) !== "") sentences.push({ text: piece, from, endsParagraph });
   }
+}
+
+/** Returns the end of reference marks ("[12]", "²") and of what closes after them. */
+function referenceEnd(paragraph: string, start: number): number {
+  REFERENCES.lastIndex = start;
+  return REFERENCES.test(paragraph) ? REFERENCES.lastIndex : start;
 }
 
 /** Splits a text into sentences, but not within `[a word. With marks](/phonemes/)`. */
@@ -150,6 +167,7 @@ function continues(paragraph: string, mark: number, next: number): boolean {
   if (BEFORE_A_NUMBER.has(word)) {
     const said = word.startsWith("no") && isAfterSaying(paragraph.slice(Math.max(0, start - 18), start));
     const rest = paragraph.slice(next, next + 8);
+    if (ROMAN_AHEAD.test(rest)) return !said && word !== "No";
     return !said && (/^[#(]?\p{Nd}/u.test(rest) || (/^[Nn]os?$/.test(word) && CODE_AHEAD.test(rest)));
   }
   if (HALF_DAY.test(word)) return ZONE_OR_DAY.test(paragraph.slice(next, next + 12));

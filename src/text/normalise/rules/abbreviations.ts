@@ -39,13 +39,23 @@ const CAPITALISED = [...MORE].flatMap(([key, words]): (readonly [string, string]
 );
 const WITHOUT = wordMap(
   "Fwd Forward,FWD Forward,FW Forward,Fw Forward,YoY year over year,QoQ quarter over quarter," +
-    "MoM month over month,attn attention,Attn Attention,ATTN Attention,qty quantity,Qty Quantity," +
-    "QTY Quantity,bldg building,Bldg Building,appt appointment,Appt Appointment,appts appointments," +
-    "Appts Appointments,acct account,Acct Account,mtg meeting,Mtg Meeting,dept department," +
-    "Dept Department,govt government,Govt Government,mgmt management,Mgmt Management,pls please," +
-    "Pls Please,thx thanks,Thx Thanks",
+    "MoM month over month,ATTN Attention,QTY Quantity",
 );
-export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT]
+/** Small or with a first capital. Most chat words in capitals are spelled: "OMG". */
+const IN_CHAT = wordMap(
+  "attn attention,qty quantity,bldg building,appt appointment,appts appointments,acct account,mtg meeting," +
+    "dept department,govt government,mgmt management,pls please,plz please,thx thanks,ppl people,tmrw tomorrow," +
+    "btw by the way,idk I don't know,omg oh my god,tbh to be honest,imo in my opinion,imho in my humble opinion," +
+    "brb be right back,smh shaking my head,nvm never mind,irl in real life,lmk let me know,ikr I know right," +
+    "ngl not gonna lie,ttyl talk to you later,idc I don't care,afaik as far as I know,jk just kidding,ily I love you," +
+    "iirc if I recall correctly,wdym what do you mean,tysm thank you so much,omw on my way,gtg got to go," +
+    "hbu how about you,wbu what about you,fwiw for what it's worth",
+);
+const CHAT = [...IN_CHAT].flatMap(([key, words]): (readonly [string, string])[] => [
+  [key, words],
+  [capitalise(key), words.charAt(0).toUpperCase() + words.slice(1)],
+]);
+export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT, ...CHAT]
   .map(([key]) => key)
   .filter((key) => /^[a-z']+$/u.test(key));
 /** Context required by an abbreviation that is also a word. */
@@ -53,8 +63,12 @@ interface Neighbours {
   readonly after?: RegExp;
   readonly before?: RegExp;
 }
-const A_NUMBER: Neighbours = { after: withRanges(/^ ?\p{Nd}/u) };
-const A_CODE: Neighbours = { after: withRanges(/^ ?(?:[A-Z]{1,4}-?)?\p{Nd}/u) };
+const A_NUMBER: Neighbours = {
+  after: withRanges(/^ ?(?:\p{Nd}|\(?(?:[ivx]{1,7}|[IVX]{2,7})(?![\p{L}\p{N}]))/u),
+};
+const A_CODE: Neighbours = {
+  after: withRanges(/^ ?(?:(?:[A-Z]{1,4}-?)?\p{Nd}|(?:[ivx]{2,7}|[IVX]{2,7})(?![\p{L}\p{N}]))/u),
+};
 const AT_BEGINNING: Neighbours = {
   before: /(?:^|[.!?:;•(–—-] ?)$/u,
   after: withRanges(/^ ?(?:\p{Nd}|\p{Ll})/u),
@@ -93,6 +107,7 @@ export function abbreviations(tables: NormaliserTables): TokenRule {
     ...MORE,
     ...CAPITALISED,
     ...WITHOUT,
+    ...CHAT,
     ["Sen.", "Senator"] as const,
   ]);
   // "et al." is handled as its two words.

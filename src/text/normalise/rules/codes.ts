@@ -1,4 +1,5 @@
 import { wordMap } from "../../characters.ts";
+import { isCountedThrough, isInSeries } from "../number-context.ts";
 import { cardinalWords, digitWords, nameWords, ordinalWords } from "../number-words.ts";
 import {
   after,
@@ -96,14 +97,9 @@ export const military: TokenRule = (text, at) => {
 const LISTED = withRanges(
   /(?!\d{1,3}(?:,\d{3})+(?![\d,]))\d{1,3}(?:,\d{1,3}){1,12}(?![\p{L}\p{N}_%°]|[.,:/-]\d)/uy,
 );
-/** "0,5": a European decimal comma. */
-const BELOW_ONE = withRanges(/0,(\d{1,6})(?![\p{L}\p{N}_]|[.,]\d)/uy);
-/** "1,2 and 3" → "1, 2 and 3"; "0,5" → "zero point five". */
+/** "1,2 and 3" → "1, 2 and 3". */
 export const listed: TokenRule = (text, at) => {
   if (/[\d$£€.,]$/u.test(before(text, at))) return null;
-  const part = matchAt(BELOW_ONE, text, at);
-  if (part !== null && !/\($/u.test(before(text, at)))
-    return spoken(part, `zero point ${digitWords(part[1] ?? "")}`);
   const list = matchAt(LISTED, text, at);
   if (list === null) return null;
   return spoken(list, list[0].split(",").map(cardinalWords).join(", "));
@@ -116,6 +112,7 @@ function wordsOf(digits: string, text: string, at: number): string | null {
     AIRLINE.test(earlier) && (BOARDED.test(earlier) || FLIES.test(after(text, at + digits.length)));
   const named = isError || (isFlight && digits.length >= 3) || (digits.length >= 3 && isNamed(text, at));
   if (named && !digits.startsWith("0")) return nameWords(digits);
+  if (/^0\d{1,2}$/u.test(digits) && isCountedThrough(earlier)) return cardinalWords(digits);
   if (digits.startsWith("0") && digits.length > 1) return digitWords(digits);
   if (digits.length >= 3 && isSecret(text, at)) return digitWords(digits);
   if (digits.length >= 4 && REFERENCE.test(earlier)) return digitWords(digits);
@@ -194,8 +191,13 @@ const RUNWAY_BEFORE = /\b(?:[Rr]unways?|RWY)\b[^.]{0,20}$/u;
 const SIDES = wordMap("L left,R right,C center");
 const EVERY = withRanges(/[qQ](\d{1,2})(?:[-–](\d{1,2}))? ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 
-/** "7K2M9P" letter by letter; "2FA" → "two F A". */
+const LETTERS_TO = withRanges(/(\d{1,3})([A-Za-z])([-–])([A-Za-z])(?![\p{L}\p{N}_'’]| ?=)/uy);
+
+/** "7K2M9P" letter by letter; "2FA" → "two F A"; "figs. 2a–c" → "two A to C". */
 export const letterCode: TokenRule = (text, at) => {
+  const parts = matchAt(LETTERS_TO, text, at);
+  if (parts !== null && (parts[3] === "–" || isInSeries(before(text, at))))
+    return spoken(parts, `${parts[1]} ${spelled(parts[2] ?? "")} to ${spelled(parts[4] ?? "")}`);
   const ordinal = matchAt(ORDINAL, text, at);
   if (ordinal !== null) return spoken(ordinal, ordinalWords(ordinal[1] ?? ""));
   const mixed = matchAt(MIXED, text, at);

@@ -31,7 +31,9 @@ export const formula: TokenRule = (text, at) => {
 
 const TERM = withRanges(/(\d{1,4})([a-ln-zA-Z])(?:\^(\d{1,2})|([²³]))(?![\p{L}\p{N}])/uy);
 /** The left operand of a minus: a variable, possibly with a factor or a power. */
-const VARIABLE_BEFORE = withRanges(/(?:^|[^\p{L}\p{N}])\d{0,4}(?:[b-hj-z](?:\^\d|[²³])?|\d\))\)? $/u);
+const VARIABLE_BEFORE = withRanges(
+  /(?:^|[^\p{L}\p{N}])(?:(?:\d{1,4}[ai]|\d{0,4}[b-hj-z])(?:\^\d|[²³])?|\d{1,4}\))\)? $/u,
+);
 const USUAL_VARIABLE = /[nxyz²³)\d] $/u;
 const OPERAND_AFTER = withRanges(/^- (?:\d|[b-hj-z](?![\p{L}\p{N}'’]))/u);
 

@@ -21,7 +21,7 @@ const SPELLED = wordSet(
     "env kt ipynb db bak tmp cfg",
 );
 const CLOSED = wordMap(
-  "readme read me,todo to do,json Jason,localhost local host,usr user,etc E T C,net net,img image," +
+  "id I D,ids I Ds,readme read me,todo to do,json Jason,localhost local host,usr user,etc E T C,net net,img image," +
     "nginx engine X,tmp temp,passwd pass W D,src source,youtu you tu,bashrc bash R C," +
     "gitignore git ignore,dockerignore docker ignore",
 );
@@ -39,6 +39,11 @@ const CHORD = withRanges(
 );
 const NUMBERED = withRanges(/(?<!-)([A-Z])(\d{1,2})(?![\p{L}\p{N}_]|[.,'’:/+-]\p{N}|[-–](?:\p{L}|$))/uy);
 const WITH_DECIMAL = withRanges(/([A-Z]{1,4})(\d{1,3}\.\d{1,2})(?![\p{L}\p{N}_]|[.,]\p{N})/uy);
+/** Chess in algebraic notation, where a sign shows that it is: "Qxd7#", "exd5", "Nf3+". */
+const CHESS = withRanges(
+  /(?=[KQRBNa-h1-8]{1,5}[x+#])([KQRBN]|[a-h](?=x))([a-h]?[1-8]?)(x?)([a-h])([1-8])([+#]?)(?![\p{L}\p{N}_])/uy,
+);
+const CHESS_WORDS = wordMap("K king,Q queen,R rook,B bishop,N knight,x takes,+ check,# checkmate");
 const FUNCTION_OF = withRanges(/([fgh])\(([a-z])\)/uy);
 const STOP_OF_LENS = /f\/(\d{1,2}(?:\.\d)?)(?!\d)/uy;
 /** A school grade: "B-". */
@@ -86,6 +91,12 @@ export function identifiers(isListed: IsListed): TokenRule {
 }
 
 const LETTERS_AND_SIGNS: readonly TokenRule[] = [
+  patternRule(CHESS, ([, ...signs]) =>
+    signs
+      .map((sign) => CHESS_WORDS.get(sign) ?? sign.replace(/\p{L}/u, spelled))
+      .join(" ")
+      .trim(),
+  ),
   patternRule(CALLED, ([name]) => CLOSED.get(name.toLowerCase()) ?? ""),
   patternRule(SHARP, ([, letter]) => `${letter} sharp`),
   patternRule(PLUSPLUS, ([, letter]) => `${letter} plus plus`),

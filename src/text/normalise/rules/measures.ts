@@ -26,11 +26,13 @@ const MEASURE = withRanges(
 );
 const TIMES = withRanges(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu");
 const LOOSE_UNIT = withRanges(
-  `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+  `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµμ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_])`,
   "yu",
 );
+const RATED_UNIT = /[mgLl](?=\/)|m[²³]/uy;
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
+const THING_NEXT = /^ (?:clock|format|notation|shift|period|window|delay|timer|timeout|limit|interval)\b/u;
 const COMPASS = withRanges(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
 const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
 const FEET_AND_INCHES = withRanges(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
@@ -80,14 +82,16 @@ export const measure: TokenRule = (text, at) => {
   if (/^[A-Za-z]$/u.test(written) && gap === "" && NAMED_BEFORE.test(before(text, at))) return null;
   if (mark !== undefined && (second === undefined || joint === " to ")) return null;
   const forms = UNITS.get(written) ?? [written, written];
-  const stop = written.endsWith(".") ? end : endAfterStop(text, end);
+  const per = perUnit(text, end);
+  const stop = written.endsWith(".") ? end : endAfterStop(text, per.end);
   const isPart = joint === undefined || joint.includes("x") || joint.includes("×");
-  const isThing = gap === "-" || (isPart && isAttributive(before(text, at)) && isNounAfter(text, stop));
+  const isThing =
+    gap === "-" ||
+    (isPart && isAttributive(before(text, at)) && isNounAfter(text, stop)) ||
+    (/^(?:h|min|s|d)$/u.test(written) && THING_NEXT.test(after(text, end)));
   const isOne = isThing || (joint === undefined && /^1(?:\.0)?$/u.test(first));
   const unit = isOne ? forms[0] : forms[1];
-  const per = perUnit(text, end);
-  if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
-  if (/^\/[\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
+  if (per.end === end && /^\/[\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
@@ -97,6 +101,7 @@ export const measure: TokenRule = (text, at) => {
       words: `${numbers.join(" ")} ${unit} ${compassPoint(compass[1] ?? "")}`,
       end: end + compass[0].length,
     };
+  if (per.end > end) return { words: `${numbers.join(" ")} ${unit}${per.words}`, end: per.end };
   return withBy(text, {
     words: `${numbers.join(" ")} ${unit}`,
     end: keepsStop(text, end, written) ? end : stop,
@@ -122,8 +127,8 @@ export const byOrTimes: TokenRule = (text, at) => {
   const [whole, first = "", second = "", third] = match;
   const end = at + whole.length;
   const word =
-    (!isAttributive(before(text, at)) && /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end))) ||
-    /[=+] ?$/u.test(before(text, at))
+    (!isAttributive(before(text, at)) && /^ ?(?:[=^÷+]|is\b|equals\b)/u.test(after(text, end))) ||
+    /[=+÷×*] ?$/u.test(before(text, at))
       ? "times"
       : "by";
   const rest = third === undefined ? "" : ` ${word} ${numberWords(third)}`;
@@ -183,12 +188,29 @@ function withBy(text: string, spoken: Spoken): Spoken {
     : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
 }
 
+/** Units that are no word or name, and so need no number: "µg", "kWh", "km²". */
+const PLAINLY_A_UNIT = /^[µμ]|^[a-z]{1,2}[A-Z][a-z]$|^[kMGT](?:Wh|Hz)$|^[a-z]{2}[²³]$/u;
+/** Numerators of a rate: "m/s" and "kg/m³", unlike "A/C" and "W/L". */
+const NUMERATOR = /^(?:[mgLl]|[a-zA-Zµμ]{2,}.?)$/u;
+const ONE_BEFORE = /(?:\b(?:per|an?|each|every)|\/) ?$/iu;
+const MEASURED_IN = /\b(?:per|in) $/iu;
+
+/** Units after a number in words ("half a million km"), and by themselves ("speed in km/h"). */
 export const unitBehindWords: TokenRule = (text, at) => {
-  const match = matchAt(LOOSE_UNIT, text, at);
-  const forms = match === null ? undefined : UNITS.get(match[0]);
-  if (match === null || forms === undefined || !NUMBER_WORD.test(before(text, at))) return null;
-  const isPart = LESS_THAN_ONE.test(before(text, at));
-  return { words: forms[isPart ? 0 : 1], end: endAfterStop(text, at + match[0].length) };
+  const match = matchAt(LOOSE_UNIT, text, at) ?? matchAt(RATED_UNIT, text, at);
+  const [written = ""] = match ?? [];
+  const forms = UNITS.get(written);
+  if (match === null || forms === undefined) return null;
+  const earlier = before(text, at);
+  const end = at + written.length;
+  const per = perUnit(text, end);
+  const isMeasured = NUMBER_WORD.test(earlier);
+  const isRate = per.end > end && NUMERATOR.test(written) && !per.words.endsWith(forms[0]);
+  const isAlone = PLAINLY_A_UNIT.test(written) || (/[²³]$/u.test(written) && MEASURED_IN.test(earlier));
+  if (!(isMeasured || ((isRate || isAlone) && !/[\p{L}\p{N}/-]$/u.test(earlier)))) return null;
+  if (per.end === end && text.charAt(end) === "/") return null;
+  const isOne = (isMeasured ? LESS_THAN_ONE : ONE_BEFORE).test(earlier);
+  return { words: forms[isOne ? 0 : 1] + per.words, end: endAfterStop(text, per.end) };
 };
 
 /** Unlike "the 90s" and "count by 7s". */
@@ -207,6 +229,7 @@ function isUnit(
   const touches = gap === "";
   switch (written) {
     case "s":
+      if (gap === " ") return !/\d{3}0$/u.test(first);
       return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
     case "in.":
       return (
@@ -216,13 +239,19 @@ function isUnit(
     case "c.":
       return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(after(text, at + whole.length));
     case "h":
-      return touches && !/[-.]$/u.test(first);
+      return gap !== "-";
+    case "d":
+    case "t":
+      return gap === " " && !isNounAfter(text, at + whole.length);
+    case "J":
+    case "N":
+      return first.includes(".") || text.charAt(at + whole.length) === "/";
     case "A":
       return AMPS_NEXT.test(after(text, at + whole.length)) || AMPS_BEFORE.test(before(text, at));
     case "W":
       return touches || isPower(text, at, at + whole.length);
     case "l":
-      return touches;
+      return gap !== "-";
     case "mo":
       return true;
     case "%":

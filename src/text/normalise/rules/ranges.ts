@@ -162,8 +162,18 @@ export const letterPower = patternRule(LETTER_POWER, (match) => {
   return `${spelled(match[1] ?? "")} ${raised}`;
 });
 
-/** "2x10^3" → "two times ten to the third". */
+const E_NOTATION = withRanges(
+  /(\d{1,6}(?:\.\d{1,9})?)[eE](?:([-+−])|(?<=\.\d{1,9}e))(\d{1,3})(?![\p{L}\p{N}_]|\.\d)/uy,
+);
+
+/** "2x10^3", "2e+3", but not "4e3", a code → "two times ten to the third". */
 export const scientific: TokenRule = (text, at) => {
+  const short = matchAt(E_NOTATION, text, at);
+  if (short !== null) {
+    const [, factor = "", sign = "+", exponent = ""] = short;
+    const raised = sign !== "+" ? `minus ${cardinalWords(exponent)}` : ordinalWords(exponent);
+    return spoken(short, `${numberWords(factor)} times ten to the ${raised}`);
+  }
   const match = matchAt(SCIENTIFIC, text, at);
   const raised = match === null ? null : power(text, at + match[0].length);
   return match === null || raised === null

@@ -1,26 +1,43 @@
+import { wordSet } from "../../characters.ts";
 import type { NormaliserTables } from "../../tables/text-tables.ts";
 import { ordinal, romanValue } from "../number-words.ts";
-import {
-  after,
-  alternatives,
-  before,
-  isWordCharacter,
-  matchAt,
-  oneOf,
-  type TokenRule,
-  withRanges,
-} from "../rule.ts";
+import { after, alternatives, before, matchAt, oneOf, type TokenRule, withRanges } from "../rule.ts";
 
-const NUMERAL =
-  "((?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
+const UPPER = "(?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})";
+/** Without c and l at the beginning, which are letters: "section c". */
+const LOWER = "(?=[ivx])(?:x[cl]|x{0,3})(?:ix|iv|v?i{0,3})";
+const ENDED = "(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
+const NUMERAL = withRanges(`(${UPPER}|${LOWER})(?:(?:th|st|nd|rd)(?= ))?${ENDED}`, "uy");
+const JOINT = "(?:\\)?, (?:and |or )?|\\)? (?:and|or|to|through|&) |\\)? ?[-–] ?)\\(?";
+const MORE_NUMERALS = `(?:\\(?(?:${UPPER}|${LOWER})${JOINT}){0,4}`;
+const ANOTHER_NEXT = withRanges(`^${JOINT}(?:[IVX]{2}|[VX]|[ivx]{2}|[vx])[IVXivx]{0,6}${ENDED}`, "u");
+const TO_ANOTHER = withRanges(`^ ?[-–] ?(?=(?:[IVX]{1,7}|[ivx]{1,7})${ENDED})`, "u");
+/** Headings and references missing from the voice's list. Before these, X is a numeral too. */
+const NUMBERED = "act scene title psalm canto amendment factor clause appendix WrestleMania Vatican";
+/** Before these, X is mostly a letter. */
+const LETTERED =
+  "paragraph subparagraph subsection page annex schedule exhibit figure table plate verse item note footnote " +
+  "lesson unit module division group category tier rule step season sonnet question problem theorem lemma " +
+  "proposition corollary example case stanza tome column line number point symphony sonata concerto edition " +
+  "[Pp]p?\\. [Vv]ols?\\. [Cc]h(?:ap)?s?\\. [Ss]ecs?\\. [Aa]rts?\\. [Ff]igs?\\. [Nn]os?\\. [Pp]aras?\\. [Aa]pp\\. [Pp]ts?\\. " +
+  "[Bb]ks?\\. [Cc]l\\. §";
 /** Rulers missing from the voice's list. */
 const RULERS =
-  "Gregory Francis Innocent Clement Urban Felipe Carlos Harald Haakon Xerxes Darius Ptolemy Cleopatra Wilhelm Otto Rudolf Selim Mehmed Leopold Constantine Theodosius Baldwin".split(
-    " ",
-  );
+  "Gregory Francis Innocent Clement Urban Felipe Carlos Harald Haakon Xerxes Darius Ptolemy Cleopatra Wilhelm Otto Rudolf " +
+  "Selim Mehmed Leopold Constantine Theodosius Baldwin Sixtus Boniface Callixtus Adrian Hadrian Eugene Julius Alfonso " +
+  "Casimir Ludwig Murad Osman Pedro Rama Ramesses Sigismund Thutmose Amenhotep Antiochus Artaxerxes Olaf Olav Margrethe";
+/** Rulers whose names are common: "Michael I was" needs a title before. */
+const COMMON_RULERS = wordSet(
+  "John Paul Stephen Martin Mary Margaret Michael Robert David Joseph Harold Eric Erik Carl Karl Luis Juan Manuel " +
+    "Simon Simeon Andrew Basil Edmund Mohammed Hassan Hussein Abdullah Joan Anne",
+);
+const ORDERED_NEXT = withRanges(
+  `^(?:(?: and | or | to | ?[-–] ?)[IVX]{1,7}(?:th|st)?)? (?:[Cc]entury|[Cc]enturies|Amendment|Olympiad|Olympic|[Dd]ynasty|Corps|Legion|Congress)(?!\\p{L})`,
+  "u",
+);
 /** A lone I before these is a numeral, not the pronoun. */
 const NO_PRONOUN = withRanges(
-  /^(?:[^\p{L}\p{N} '’]|$| (?:of|has|is|begins?|ends?|opens?|starts?|shows|covers|describes)(?!\p{L}))/u,
+  /^(?:[^\p{L}\p{N} '’]|$| (?:of|has|is|begins?|ends?|opens?|starts?|shows|covers|describes|scene)(?!\p{L}))/u,
 );
 const AFTER_A_CHAPTER = withRanges(
   /^(?:[^\p{L}\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|begins?|ends?|opens?|starts?|shows|covers|describes|deals)(?!\p{L}))/u,
@@ -44,33 +61,65 @@ const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 const NO_POSSESSIVE = withRanges(/^['’](?!s(?!\p{L}))/u);
 
-/** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth". */
+/** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth", "the XIX century", "pages ix to xii", "(ii)". */
 export function romanNumerals(tables: NormaliserTables): TokenRule {
-  const chapters = withRanges(`(${alternatives([...tables.romanCardinal, "Title"])}) ${NUMERAL}`, "yu");
-  const rulers = withRanges(`(${alternatives([...tables.romanOrdinal, ...RULERS])}) ${NUMERAL}`, "yu");
+  const numbered = `${alternatives(tables.romanCardinal)}|${anyCase(NUMBERED)}`;
+  const chapters = withRanges(
+    `(?<![\\p{L}\\p{N}])(?:(${numbered})|${anyCase(LETTERED)})s? ${MORE_NUMERALS}\\(?$`,
+    "u",
+  );
+  const rulers = withRanges(
+    `(?<!\\p{L})(${alternatives([...tables.romanOrdinal, ...RULERS.split(" "), ...COMMON_RULERS])}) $`,
+    "u",
+  );
   return (text, at) => {
-    const chapter = matchAt(chapters, text, at);
-    const match = chapter ?? matchAt(rulers, text, at);
-    if (match === null) return null;
-    const [whole, word = "", numeral = ""] = match;
+    const match = matchAt(NUMERAL, text, at);
+    const [whole = "", numeral = ""] = match ?? [];
+    if (match === null || numeral === "" || NO_POSSESSIVE.test(after(text, at + whole.length))) return null;
     const end = at + whole.length;
-    const isNumeral =
-      numeral === "I" ? isFirst(text, at, end, word, chapter !== null) : isLong(text, end, numeral);
-    if (!isNumeral || numeral === "") return null;
-    const value = romanValue(numeral);
-    return { words: `${word} ${chapter === null ? `the ${ordinal(value)}` : value}`, end };
+    const [earlier, rest] = [before(text, at), after(text, end)];
+    const value = romanValue(numeral.toUpperCase());
+    const isSmall = numeral === numeral.toLowerCase();
+    if (/^[CL]$/u.test(numeral)) return null;
+    if (!isSmall && numeral !== "I" && ORDERED_NEXT.test(rest)) return { words: ordinal(value), end };
+    const [heading, sure] = chapters.exec(earlier) ?? [];
+    if (heading !== undefined && isReference(numeral, rest, sure, earlier.endsWith("("))) {
+      const to = TO_ANOTHER.exec(rest)?.[0] ?? "";
+      return { words: `${value}${to === "" ? "" : " to "}`, end: end + to.length };
+    }
+    if (isSmall) return isEnumeration(numeral, earlier, rest) ? { words: `${value}`, end } : null;
+    const ruler = rulers.exec(earlier)?.[1];
+    if (ruler === undefined || whole !== numeral) return null;
+    const isCertain = RULER_BEFORE.test(before(text, at - ruler.length - 1));
+    if (COMMON_RULERS.has(ruler) && numeral.length === 1 && !isCertain) return null;
+    if (numeral === "I" && !isCertain && !AFTER_A_RULER.test(rest)) return null;
+    return { words: `the ${ordinal(value)}`, end };
   };
 }
 
-function isFirst(text: string, at: number, end: number, word: string, isChapter: boolean): boolean {
-  const rest = after(text, end);
-  if (!isChapter) return AFTER_A_RULER.test(rest) || RULER_BEFORE.test(before(text, at));
-  if (ALWAYS_NUMBERED.test(word)) return !PRONOUN_VERB.test(rest);
-  return /^[a-z]/u.test(word) ? NO_PRONOUN.test(rest) : AFTER_A_CHAPTER.test(rest);
+/** Returns a pattern of words whose first letter may be a capital. */
+function anyCase(words: string): string {
+  return words
+    .replace(/(?<=^| )[a-z]/gu, (letter) => `[${letter.toUpperCase()}${letter}]`)
+    .replaceAll(" ", "|");
 }
 
-/** C and L are mostly letters; a possessive may follow a ruler's number. */
-function isLong(text: string, end: number, numeral: string): boolean {
-  if (numeral === "C" || numeral === "L" || isWordCharacter(text.charAt(end))) return false;
-  return !NO_POSSESSIVE.test(after(text, end));
+/** @param sure the heading, if it is always numbered */
+function isReference(
+  numeral: string,
+  rest: string,
+  sure: string | undefined,
+  isInBrackets: boolean,
+): boolean {
+  if (/^x$/iu.test(numeral)) return isInBrackets || (numeral === "X" && sure !== undefined);
+  if (isInBrackets || !/^i$/iu.test(numeral) || ANOTHER_NEXT.test(rest)) return true;
+  if (numeral === "i" || sure === undefined) return NO_PRONOUN.test(rest);
+  if (ALWAYS_NUMBERED.test(sure)) return !PRONOUN_VERB.test(rest);
+  return (/^[a-z]/u.test(sure) ? NO_PRONOUN : AFTER_A_CHAPTER).test(rest);
+}
+
+/** "(ii) the tenant", "Rule 5(i)", "§ 2(b)(iv)". */
+function isEnumeration(numeral: string, earlier: string, rest: string): boolean {
+  const isOpen = numeral.length > 1 ? /(?<!\p{L})\($/u : /[\d)]\($/u;
+  return rest.startsWith(")") && isOpen.test(earlier);
 }

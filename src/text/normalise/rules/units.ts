@@ -1,78 +1,96 @@
-import { wordSet } from "../../characters.ts";
-import { withRanges } from "../rule.ts";
+import { wordMap, wordSet } from "../../characters.ts";
+import { cardinalWords } from "../number-words.ts";
+import { type Spoken, withRanges } from "../rule.ts";
 
-/** Spellings and singular names of units. A full stop may be part of a spelling. */
-const REGULAR =
-  "km=kilometer; m=meter; cm=centimeter; mm=millimeter; µm=micrometer; nm=nanometer; mi=mile; " +
-  "yd|yds=yard; kg=kilogram; g=gram; mg=milligram; µg|mcg=microgram; lb|lbs=pound; oz=ounce; " +
-  "fl oz|fl. oz=fluid ounce; L|l=liter; mL|ml=milliliter; cl=centiliter; dl=deciliter; gal=gallon; " +
-  "qt=quart; tbsp|tbsps|Tbsp=tablespoon; c.=cup; tsp|tsps=teaspoon; h|hr|hrs=hour; min|mins=minute; " +
-  "s|sec|secs=second; ms=millisecond; µs=microsecond; ns=nanosecond; yr|yrs=year; mo|mos=month; " +
-  "wk|wks=week; m²|m2|sq m|sq. m=square meter; km²|km2|sq km=square kilometer; cm²=square centimeter; " +
-  "mm²=square millimeter; m³|m3=cubic meter; cm³|cc=cubic centimeter; sq mi|sq. mi=square mile; " +
-  "ha=hectare; N·m|Nm=newton meter; kN=kilonewton; bps=basis point; pts=point; kts=knot; " +
-  "atm=atmosphere; IU=international unit; bbl=barrel; pcs=piece; KB|kB=kilobyte; MB=megabyte; " +
-  "GB=gigabyte; TB=terabyte; PB=petabyte; KiB=kibibyte; MiB=mebibyte; GiB=gibibyte; TiB=tebibyte; " +
-  "Mb=megabit; Gb=gigabit; W=watt; mW=milliwatt; kW=kilowatt; MW=megawatt; GW=gigawatt; TW=terawatt; " +
-  "Wh=watt hour; kWh=kilowatt hour; MWh=megawatt hour; GWh=gigawatt hour; TWh=terawatt hour; " +
-  "Ah=amp hour; mAh=milliamp hour; V=volt; mV=millivolt; kV=kilovolt; A=amp; mA=milliamp; Ω=ohm; " +
-  "kΩ=kilohm; dB=decibel; kJ=kilojoule; MJ=megajoule; cal=calorie; kcal=kilocalorie; Pa=pascal; " +
-  "hPa=hectopascal; kPa=kilopascal; MPa=megapascal; MP=megapixel; px=pixel; °=degree; " +
-  "m/s=meter per second; km/s=kilometer per second; km/h|kmh|kph=kilometer per hour; " +
-  "mph|mi/h=mile per hour; mg/kg=milligram per kilogram; mcg/kg=microgram per kilogram; " +
-  "g/kg=gram per kilogram; mmol/L=millimole per liter; g/l=gram per liter; mg/l=milligram per liter; " +
-  "mg/dl|mg/dL=milligram per deciliter; mpg=mile per gallon; bpm=beat per minute; fps=frame per second; " +
-  "kb/s|Kb/s|kbps|Kbps=kilobit per second; kB/s|KB/s=kilobyte per second; " +
-  "Mb/s|Mbit/s|Mbps=megabit per second; MB/s=megabyte per second; Gb/s|Gbit/s|Gbps=gigabit per second; " +
-  "GB/s=gigabyte per second; dpi=dot per inch; ppm=part per million; ppb=part per billion; " +
-  "m/s^2|m/s2|m/s²=meter per second squared; g/cm³=gram per cubic centimeter; " +
-  "W/m²=watt per square meter; mmHg=millimeter of mercury; kg/m³=kilogram per cubic meter; " +
+const PREFIXES = wordMap(
+  "p pico,n nano,µ micro,μ micro,m milli,c centi,d deci,h hecto,k kilo,K kilo,M mega,G giga,T tera,P peta",
+);
+/**
+ * Spellings, singular name, plural if irregular, prefixes. A full stop may be part of a spelling. `^` marks lengths,
+ * which have squares and cubes; `-` marks units that are ambiguous without a prefix.
+ */
+const TABLE =
+  "m=meter:^nµμmcdk; mi=mile:^; yd|yds=yard:^; ft=foot/feet:^; in.|in=inch/inches:^; g=gram:nµμmk; mcg=microgram; " +
+  "t=tonne; lb|lbs=pound; oz=ounce; fl oz|fl. oz=fluid ounce; L|l=liter:nµμmcdhM; gal=gallon; qt=quart; " +
+  "tbsp|tbsps|Tbsp=tablespoon; c.=cup; tsp|tsps=teaspoon; d=day; h|hr|hrs=hour; min|mins=minute; s=second:pnµμm; " +
+  "sec|secs=second; yr|yrs=year; mo|mos=month; wk|wks=week; cc=cubic centimeter; ha=hectare; N·m|Nm=newton meter; " +
+  "N=newton:mk; bps=basis point; pts=point; kt|kts|kn=knot; atm=atmosphere; IU=international unit; bbl=barrel; " +
+  "pcs=piece; B=byte:-kKMGTP; KiB=kibibyte; MiB=mebibyte; GiB=gibibyte; TiB=tebibyte; b|bit=bit:-kKMGT; " +
+  "kbps|Kbps=kilobit per second; Mbps=megabit per second; Gbps=gigabit per second; W=watt:nµμmkMGT; " +
+  "Wp=watt peak/watts peak:-kMG; Wh=watt hour:mkMGT; A=amp:pnµμmk; Ah=amp hour:mk; V=volt:nµμmkM; VA=volt amp:-kM; " +
+  "Ω=ohm:m; kΩ=kilohm; MΩ=megohm; F=farad:-pnµμm; H=henry:-nµμm; T=tesla:-nµμm; S=siemens/siemens:-µμm; dB=decibel; J=joule:µμmkMGT; " +
+  "cal=calorie:k; eV=electron volt:mkMGT; Pa=pascal:µμmhkMG; bar=bar:mkM; MP=megapixel; px=pixel; °=degree; " +
+  "kph|kmh=kilometer per hour; mph=mile per hour; mpg=mile per gallon; bpm=beat per minute; fps=frame per second; " +
+  "dpi=dot per inch; ppm=part per million; ppb=part per billion; mmHg=millimeter of mercury; Torr=torr/torr; " +
+  "inHg=inch of mercury/inches of mercury; cmH2O=centimeter of water; lx|lux=lux/lux:k; lm=lumen:k; cd=candela:mk; " +
+  "mol=mole:pnµμmk; Bq=becquerel:mkMGT; Gy=gray:nµμmck; Sv=sievert:nµμm; Ci=curie:-pnµμmk; doz=dozen/dozen; " +
+  "rpm=R P M/R P M; Hz=hertz/hertz:mkMGT; psi=P S I/P S I; hp=horsepower/horsepower; pct|%=percent/percent; " +
   "°C|° C|℃=degree Celsius; °F|° F|℉=degree Fahrenheit";
-const IRREGULAR =
-  "ft=foot/feet; in.=inch/inches; doz=dozen; ft²|sq ft|sq. ft=square foot/square feet; " +
-  "in²|sq in=square inch/square inches; ft³|cu ft|cu. ft=cubic foot/cubic feet; " +
-  "ft/s=foot per second/feet per second; rpm=R P M; Hz=hertz; kHz=kilohertz; MHz=megahertz; " +
-  "GHz=gigahertz; THz=terahertz; psi=P S I; hp=horsepower; pct|%=percent";
+type Forms = readonly [one: string, many: string];
 
 /** Units of measure: spelling → [singular, plural]. */
-export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = new Map([
-  ...unitsIn(REGULAR, (one) => [one, one.replace(/(?= per | of | Celsius| Fahrenheit|$)/u, "s")]),
-  ...unitsIn(IRREGULAR, (name) => {
-    const [one = "", many = one] = name.split("/");
-    return [one, many];
-  }),
-]);
+export const UNITS: ReadonlyMap<string, Forms> = new Map(TABLE.split("; ").flatMap(unitsIn));
 
-function unitsIn(list: string, forms: (name: string) => [string, string]): [string, [string, string]][] {
-  return list.split("; ").flatMap((unit) => {
-    const [spellings = "", name = ""] = unit.split("=");
-    return spellings.split("|").map((spelling): [string, [string, string]] => [spelling, forms(name)]);
-  });
+function unitsIn(entry: string): [string, Forms][] {
+  const [, spellings = "", names = "", options = ""] = /^(.+?)=([^:]+):?(.*)$/u.exec(entry) ?? [];
+  const [one = "", many = one.replace(/(?= per | of | Celsius| Fahrenheit|$)/u, "s")] = names.split("/");
+  const units: [string, Forms][] = [];
+  for (const spelling of spellings.split("|")) {
+    if (!options.startsWith("-")) units.push([spelling, [one, many]]);
+    for (const [prefix, name] of PREFIXES)
+      if (options.includes(prefix)) units.push([prefix + spelling, [name + one, name + many]]);
+  }
+  if (!options.startsWith("^")) return units;
+  for (const [spelling, [of, ofMany]] of [...units]) {
+    for (const [power, marks] of [
+      ["square", "²,2,^2"],
+      ["cubic", "³,3,^3"],
+    ] as const) {
+      const short = power.replace(/(?:uare|bic)$/u, "");
+      const written = [
+        ...marks.split(",").map((mark) => spelling + mark),
+        `${short} ${spelling}`,
+        `${short}. ${spelling}`,
+      ];
+      units.push(...written.map((key): [string, Forms] => [key, [`${power} ${of}`, `${power} ${ofMany}`]]));
+    }
+  }
+  // "in" alone is a word.
+  return units.filter(([spelling]) => spelling !== "in");
 }
 
 /** Nouns of a rate that are not units: "/day" → "per day". */
 const PER: ReadonlyMap<string, string> = new Map([
   ["ea", "each"],
-  ["d", "day"],
-  ["sq yd", "square yard"],
   ...Array.from(
     wordSet("hour day night week month year mile unit person user seat item page head ticket cup serving"),
     (word) => [word, word] as const,
   ),
 ]);
-const PER_UNITS: ReadonlySet<string> = new Set(
-  "bbl,hr,h,min,sec,s,wk,mo,yr,lb,oz,kg,g,gal,l,L,mi,km,m,ft,m²,sq ft,sq in,sq m,sq mi,sq km,cu ft,in²,ft²,kWh,GB".split(
-    ",",
-  ),
+const DIVISOR =
+  /(?:second|minute|hour|day|week|month|year|meter|inch|foot|yard|mile|hectare|gram|pound|ounce|liter|gallon|mole|barrel|volt|gigabyte)$/u;
+const PER_UNIT = withRanges(
+  /^ ?\/ ?(?:(1000?|1,000|10|100,000) ?)?((?:sq|cu)\.? [a-z]{1,2}|[A-Za-zµμ]{1,8})(\^?[23]|[²³])?(?![\p{L}\p{N}])/u,
 );
-const PER_UNIT = withRanges(/^ ?\/ ?((?:sq|cu)\.? (?:ft|in|mi?|km|yd)|[A-Za-z]{1,8}²?)(?![\p{L}\p{N}])/u);
 
-/** Reads "/hr" after an amount as " per hour", else "". */
-export function perUnit(text: string, end: number): { readonly words: string; readonly end: number } {
-  const match = PER_UNIT.exec(text.slice(end, end + 12));
-  const written = (match?.[1] ?? "").replace(".", "");
-  const name = PER_UNITS.has(written) ? UNITS.get(written)?.[0] : PER.get(written);
-  return match === null || name === undefined
-    ? { words: "", end }
-    : { words: name === "each" ? " each" : ` per ${name}`, end: end + match[0].length };
+/** Reads "/hr", "/m³", "/100 km" after an amount as " per hour" and so on, else "". */
+export function perUnit(text: string, end: number, isSecond = false): Spoken {
+  const match = PER_UNIT.exec(text.slice(end, end + 20));
+  const [whole = "", count, unit = "", power = ""] = match ?? [];
+  const [one, many] = UNITS.get(unit + power) ?? UNITS.get(unit) ?? [];
+  const name =
+    one !== undefined && DIVISOR.test(one) && unit !== "V" && (count === undefined || !one.endsWith("byte"))
+      ? count === undefined
+        ? one
+        : many
+      : power === ""
+        ? PER.get(unit)
+        : undefined;
+  if (match === null || name === undefined) return { words: "", end };
+  if (name === "each") return { words: " each", end: end + whole.length };
+  const raised = power === "" || UNITS.has(unit + power) ? "" : /[2²]/u.test(power) ? " squared" : " cubed";
+  const words = ` per ${count === undefined ? "" : `${cardinalWords(count)} `}${name}${raised}`;
+  if (isSecond) return { words, end: end + whole.length };
+  const next = perUnit(text, end + whole.length, true);
+  return { words: words + next.words, end: next.end };
 }

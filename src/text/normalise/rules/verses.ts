@@ -33,7 +33,7 @@ const BOOK =
   "Habakkuk|Zephaniah|Haggai|Zechariah|Malachi|Matthew|Mark|Luke|Acts|Romans|Galatians|Ephesians|Philippians|" +
   `Colossians|Titus|Philemon|Hebrews|James|Jude|Revelation|Sirach|Surah|Quran|Qur'an|${NUMBERED}`;
 const SHORT = alternatives(BOOKS.keys());
-const AFTER_A_BOOK = new RegExp(`\\b(?:${BOOK}|(?:${SHORT})\\.?) $`, "u");
+export const AFTER_A_BOOK = new RegExp(`\\b(?:${BOOK}|(?:${SHORT})\\.?) $`, "u");
 const SHORT_BOOK = new RegExp(`(${SHORT})(?:\\.(?! *$)|(?= ))`, "uy");
 const VERSE = withRanges(/(\d{1,3}):(\d{1,3})(?: ?([-–,]) ?(\d{1,3}))?(?![\p{L}\p{N}:]| ?[ap]\.?m)/uy);
 const BEFORE_A_BOOK = new RegExp(

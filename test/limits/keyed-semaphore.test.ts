@@ -21,7 +21,7 @@ const OPTIONS: KeyedSemaphoreOptions = {
 
 const opened: KeyedSemaphore[] = [];
 
-function fairShare(options: Partial<KeyedSemaphoreOptions> = {}): KeyedSemaphore {
+function openSemaphore(options: Partial<KeyedSemaphoreOptions> = {}): KeyedSemaphore {
   const share = new KeyedSemaphore({ ...OPTIONS, ...options });
   opened.push(share);
   return share;
@@ -33,23 +33,23 @@ describe("a KeyedSemaphore", () => {
   });
 
   it("grants units up to each key's limit, and counts them", async () => {
-    const share = fairShare();
+    const share = openSemaphore();
     const first = await share.enter("a", 6, NEVER);
-    let isLet = false;
-    const second = share.enter("a", 1, NEVER).then((holding) => {
-      isLet = true;
-      return holding;
+    let isAdmitted = false;
+    const second = share.enter("a", 1, NEVER).then((permit) => {
+      isAdmitted = true;
+      return permit;
     });
     await share.enter("b", 4, NEVER);
     await settle();
-    assert.deepEqual([share.used, share.queued, isLet], [10, 1, false]);
+    assert.deepEqual([share.used, share.queued, isAdmitted], [10, 1, false]);
     first.shrink(5);
     await second;
     assert.deepEqual([share.used, share.queued], [10, 0]);
   });
 
   it("admits a key with room while another waits for its own limit", async () => {
-    const share = fairShare();
+    const share = openSemaphore();
     await share.enter("a", 6, NEVER);
     share.enter("a", 1, NEVER).catch(() => {});
     const other = await share.enter("b", 3, NEVER);
@@ -58,54 +58,54 @@ describe("a KeyedSemaphore", () => {
   });
 
   it("caps a request at the key's limit", async () => {
-    const share = fairShare();
+    const share = openSemaphore();
     await share.enter("a", 1_000, NEVER);
     assert.equal(share.used, 6);
   });
 
   it("serves waiting keys in turn", async () => {
-    const share = fairShare({ perKey: 10, queueDepth: 10, keyQueueDepth: 10 });
-    const holdings = [await share.enter("a", 10, NEVER)];
+    const share = openSemaphore({ perKey: 10, queueDepth: 10, keyQueueDepth: 10 });
+    const permits = [await share.enter("a", 10, NEVER)];
     const order: string[] = [];
     for (const key of ["a", "a", "a", "b", "b", "c"]) {
-      share.enter(key, 10, NEVER).then((holding) => {
+      share.enter(key, 10, NEVER).then((permit) => {
         order.push(key);
-        holdings.push(holding);
+        permits.push(permit);
       });
     }
     for (let i = 0; i < 6; i++) {
-      holdings[i]!.release();
+      permits[i]!.release();
       await settle();
     }
     assert.deepEqual(order, ["a", "b", "c", "a", "b", "a"]);
   });
 
   it("does not starve a large request for small ones", async () => {
-    const share = fairShare({ perKey: 10 });
+    const share = openSemaphore({ perKey: 10 });
     const small = await share.enter("a", 1, NEVER);
-    let isLet = false;
+    let isAdmitted = false;
     void share.enter("b", 10, NEVER).then(
       () => {
-        isLet = true;
+        isAdmitted = true;
       },
       () => {},
     );
-    let isLittleLet = false;
+    let isSmallAdmitted = false;
     share.enter("c", 1, NEVER).then(
       () => {
-        isLittleLet = true;
+        isSmallAdmitted = true;
       },
       () => {},
     );
     await settle();
-    assert.deepEqual([isLet, isLittleLet], [false, false]);
+    assert.deepEqual([isAdmitted, isSmallAdmitted], [false, false]);
     small.release();
     await settle();
-    assert.deepEqual([isLet, isLittleLet], [true, false]);
+    assert.deepEqual([isAdmitted, isSmallAdmitted], [true, false]);
   });
 
   it("refuses over a full queue: 429 for the key's, 502 for the shared one", async () => {
-    const share = fairShare({ queueDepth: 3 });
+    const share = openSemaphore({ queueDepth: 3 });
     await share.enter("x", 6, NEVER);
     await share.enter("y", 4, NEVER);
     const waiting = [share.enter("a", 1, NEVER)];
@@ -123,7 +123,7 @@ describe("a KeyedSemaphore", () => {
   it("refuses a request that has waited too long", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
-      const share = fairShare();
+      const share = openSemaphore();
       await share.enter("a", 6, NEVER);
       const late = share.enter("a", 1, NEVER);
       mock.timers.tick(1_000);
@@ -135,18 +135,18 @@ describe("a KeyedSemaphore", () => {
   });
 
   it("releases a permit once, and never shrinks it below its units", async () => {
-    const share = fairShare();
-    const holding = await share.enter("a", 2, NEVER);
-    holding.shrink(50);
-    assert.deepEqual([share.used, holding.units], [2, 2]);
-    holding.release();
-    holding.release();
-    holding.shrink(3);
-    assert.deepEqual([share.used, holding.units], [0, 0]);
+    const share = openSemaphore();
+    const permit = await share.enter("a", 2, NEVER);
+    permit.shrink(50);
+    assert.deepEqual([share.used, permit.units], [2, 2]);
+    permit.release();
+    permit.release();
+    permit.shrink(3);
+    assert.deepEqual([share.used, permit.units], [0, 0]);
   });
 
   it("keeps its limits, leaves no room idle and starves no request, in any order of events", async () => {
-    const deed = fc.oneof(
+    const step = fc.oneof(
       {
         weight: 4,
         arbitrary: fc.record({
@@ -158,24 +158,24 @@ describe("a KeyedSemaphore", () => {
       { weight: 3, arbitrary: fc.record({ kind: fc.constant("release" as const), who: fc.nat(20) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("abort" as const), who: fc.nat(20) }) },
     );
-    const run = async (deeds: (typeof deed extends fc.Arbitrary<infer T> ? T : never)[]) => {
-      const share = fairShare({ queueDepth: 1_000, keyQueueDepth: 1_000, waitMs: 60_000 });
+    const run = async (steps: (typeof step extends fc.Arbitrary<infer T> ? T : never)[]) => {
+      const share = openSemaphore({ queueDepth: 1_000, keyQueueDepth: 1_000, waitMs: 60_000 });
       const waiting = new Map<AbortController, { key: string; units: number }>();
-      const inside: { key: string; units: number; holding: Permit }[] = [];
-      for (const each of deeds) {
+      const inside: { key: string; units: number; permit: Permit }[] = [];
+      for (const each of steps) {
         if (each.kind === "enter") {
           const gone = new AbortController();
           const units = Math.min(each.units, 6);
           waiting.set(gone, { key: each.key, units });
           share.enter(each.key, each.units, gone.signal).then(
-            (holding) => {
+            (permit) => {
               waiting.delete(gone);
-              inside.push({ key: each.key, units, holding });
+              inside.push({ key: each.key, units, permit });
             },
             () => waiting.delete(gone),
           );
         } else if (each.kind === "release") {
-          inside.splice(each.who % Math.max(1, inside.length), 1)[0]?.holding.release();
+          inside.splice(each.who % Math.max(1, inside.length), 1)[0]?.permit.release();
         } else [...waiting.keys()][each.who % Math.max(1, waiting.size)]?.abort(new Error("gone"));
         await settle();
         const used = inside.reduce((sum, { units }) => sum + units, 0);
@@ -191,14 +191,14 @@ describe("a KeyedSemaphore", () => {
           const isBehindOther = [...waiting.values()].some(
             (one) => one.key !== key && ofKey(one.key) + one.units <= 6 && used + one.units > 10,
           );
-          assert.ok(!fits || isBehindOther, "somebody waits although there is room");
+          assert.ok(!fits || isBehindOther, "a request waits although there is room");
         }
       }
       share.close();
       await settle();
       assert.equal(waiting.size, 0);
     };
-    await fc.assert(fc.asyncProperty(fc.array(deed, { maxLength: 40 }), run), { numRuns: 200 });
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), run), { numRuns: 200 });
   });
 });
 

@@ -5,10 +5,10 @@ import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
 
 const opened: UtteranceSlots[] = [];
-const places: Slot[] = [];
+const slots: Slot[] = [];
 afterEach(() => {
   for (const admission of opened.splice(0)) admission.close();
-  for (const place of places.splice(0)) place.release();
+  for (const slot of slots.splice(0)) slot.release();
 });
 
 function admissionAt(options: Partial<UtteranceSlotOptions> = {}) {
@@ -27,7 +27,7 @@ function admissionAt(options: Partial<UtteranceSlotOptions> = {}) {
   const enter = (key: string, signal = new AbortController().signal, isBegun = false) => {
     const entering = admission.enter(key, signal, () => stopped.push(key), isBegun);
     entering.then(
-      (place) => places.push(place),
+      (slot) => slots.push(slot),
       () => {},
     );
     return entering;
@@ -73,15 +73,15 @@ describe("a resting slot", () => {
   it("is kept if no request waits or if it works again", async () => {
     await withClock(async (tick) => {
       const { admission, enter, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
-      const place = await enter("a");
-      place.rest();
+      const slot = await enter("a");
+      slot.rest();
       pass(60_000);
-      assert.equal(place.work(60), null);
+      assert.equal(slot.work(60), null);
       const waiting = enter("b");
       pass(60_000);
       await tick(100);
       assert.equal(await isSettled(waiting), false, "it works, however long that takes");
-      place.release();
+      slot.release();
       await waiting;
       assert.equal(admission.active, 1);
     });
@@ -96,9 +96,9 @@ describe("a resting slot", () => {
         const entering = enter(key);
         pass(500);
         await tick(100);
-        const place = await entering;
-        place.rest();
-        resting.push(place);
+        const slot = await entering;
+        slot.rest();
+        resting.push(slot);
       }
       const waiting = enter("c");
       await tick(100);
@@ -107,8 +107,8 @@ describe("a resting slot", () => {
       await tick(100);
       assert.deepEqual(stopped, ["a"]);
       await tick(100);
-      assert.deepEqual(stopped, ["a"], "nobody else is ended before it has gone");
-      for (const place of resting.slice(0, 2)) place.release();
+      assert.deepEqual(stopped, ["a"], "only one at a time");
+      for (const slot of resting.slice(0, 2)) slot.release();
       await waiting;
     });
   });
@@ -125,7 +125,7 @@ describe("a kept slot", () => {
       pass(4_999);
       await tick(100);
       assert.equal(await isSettled(waiting), false);
-      assert.equal(await isSettled(paused.work(0)), true, "its place is free for it");
+      assert.equal(await isSettled(paused.work(0)), true, "its slot is free");
       assert.deepEqual(stopped, []);
       pass(1);
       await tick(100);
@@ -154,9 +154,9 @@ describe("a paused slot", () => {
     await withClock(async (tick) => {
       const { enter, stopped, pass } = admissionAt({ concurrency: 1, keyConcurrency: 1 });
       for (const key of ["a", "b"]) {
-        const place = await enter(key);
-        place.rest();
-        place.pause();
+        const slot = await enter(key);
+        slot.rest();
+        slot.pause();
       }
       enter("c").catch(() => {});
       enter("c").catch(() => {});
@@ -186,12 +186,12 @@ describe("a key with more slots than another", () => {
     const { admission, enter } = admissionAt({ concurrency: 4, keyConcurrency: 4 });
     const greedy = [await enter("a"), await enter("a"), await enter("a"), await enter("a")];
     const modest = [enter("b"), enter("b"), enter("b")];
-    for (const place of greedy) place.work(0);
+    for (const slot of greedy) slot.work(0);
     await settle();
     assert.deepEqual([admission.active, admission.paused, admission.queued], [4, 2, 1]);
     assert.deepEqual(await Promise.all(modest.map(isSettled)), [true, true, false]);
     assert.deepEqual(
-      greedy.map((place) => place.work(0) === null),
+      greedy.map((slot) => slot.work(0) === null),
       [false, false, true, true],
     );
   });
@@ -217,15 +217,15 @@ describe("a key's limit", () => {
   it("counts open utterances, including resting ones", async () => {
     await withClock(async (tick) => {
       const { admission, enter, pass } = admissionAt({ concurrency: 3, keyConcurrency: 1 });
-      const place = await enter("a");
-      place.rest();
+      const slot = await enter("a");
+      slot.rest();
       const second = enter("a");
       pass(10_000);
       await tick(100);
       assert.equal(await isSettled(second), false);
       await enter("b");
       assert.equal(admission.taken, 2, "others pass it by");
-      place.release();
+      slot.release();
       await second;
     });
   });
@@ -274,7 +274,7 @@ describe("a paused utterance", () => {
     });
     const first = await Promise.all(Array.from({ length: 2_000 }, () => enter("a")));
     const waiting = Array.from({ length: 2_000 }, () => enter("b"));
-    for (const place of first) place.release();
+    for (const slot of first) slot.release();
     await Promise.all(waiting);
     assert.equal(admission.active, 2_000);
   });
@@ -322,32 +322,32 @@ describe("a paused utterance", () => {
   });
 
   it("is counted right, and slots are never doubled or idle, in any order of events", async () => {
-    const deed = fc.tuple(
+    const step = fc.tuple(
       fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "pause", "release", "abort", "pass"),
       fc.nat(20),
     );
-    const run = async (concurrency: number, deeds: [string, number][]) => {
+    const run = async (concurrency: number, steps: [string, number][]) => {
       const { admission, enter, pass } = admissionAt({ concurrency, keyConcurrency: concurrency });
-      const inside: { place: Slot; gone: AbortController; coming: Promise<void> | null }[] = [];
+      const inside: { slot: Slot; gone: AbortController; coming: Promise<void> | null }[] = [];
       let waiting = 0;
-      for (const [kind, who] of deeds) {
+      for (const [kind, who] of steps) {
         const one = inside[who % Math.max(1, inside.length)];
         if (kind === "enter") {
           const gone = new AbortController();
           waiting++;
           enter(["a", "b", "c"][who % 3]!, gone.signal).then(
-            (place) => {
+            (slot) => {
               waiting--;
-              inside.push({ place, gone, coming: null });
+              inside.push({ slot, gone, coming: null });
             },
             () => waiting--,
           );
         } else if (kind === "pass") pass(1_000);
         else if (one === undefined) continue;
-        else if (kind === "rest") one.place.rest();
-        else if (kind === "pause") one.place.pause();
+        else if (kind === "rest") one.slot.rest();
+        else if (kind === "pause") one.slot.pause();
         else if (kind === "work" || kind === "ahead") {
-          const turn = one.place.work(kind === "ahead" ? 2 : 0);
+          const turn = one.slot.work(kind === "ahead" ? 2 : 0);
           if (turn !== null && one.coming === null) {
             one.coming = turn;
             const done = () => {
@@ -358,7 +358,7 @@ describe("a paused utterance", () => {
         } else {
           if (kind === "abort") one.gone.abort(new Error("gone"));
           await settle();
-          one.place.release();
+          one.slot.release();
           inside.splice(inside.indexOf(one), 1);
         }
         await settle();
@@ -369,14 +369,14 @@ describe("a paused utterance", () => {
         assert.ok(admission.paused >= comings);
         assert.ok(inside.length <= 2 * concurrency + concurrency, "as many as may be, and each key its part");
         const isIdle = admission.taken < concurrency;
-        assert.ok(!isIdle || comings === 0, "somebody waits to go on beside an idle place");
+        assert.ok(!isIdle || comings === 0, "an utterance waits although a slot is idle");
       }
-      for (const { place } of inside) place.release();
+      for (const { slot } of inside) slot.release();
       admission.close();
       await settle();
     };
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(deed, { maxLength: 50 }), run),
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 50 }), run),
       { numRuns: 300 },
     );
   });
@@ -392,9 +392,9 @@ const enter = (admission: UtteranceSlots, signal = NEVER, key = "key_a"): Promis
   admission.enter(key, signal, neverEnded);
 
 async function fill(admission: UtteranceSlots, count: number, key = "key_a"): Promise<Slot[]> {
-  const places: Slot[] = [];
-  for (let i = 0; i < count; i++) places.push(await enter(admission, NEVER, key));
-  return places;
+  const slots: Slot[] = [];
+  for (let i = 0; i < count; i++) slots.push(await enter(admission, NEVER, key));
+  return slots;
 }
 
 describe("utterance slots", () => {
@@ -415,16 +415,16 @@ describe("utterance slots", () => {
 
   it("admit in the order of arrival", async () => {
     const admission = new UtteranceSlots({ ...GENEROUS, queueDepth: 3, keyQueueDepth: 3 });
-    const places = await fill(admission, 2);
+    const slots = await fill(admission, 2);
     const order: string[] = [];
     for (const name of ["first", "second", "third"]) {
-      void enter(admission, NEVER).then((place) => {
+      void enter(admission, NEVER).then((slot) => {
         order.push(name);
-        places.push(place);
+        slots.push(slot);
       });
     }
     for (let i = 0; i < 3; i++) {
-      places[i]!.release();
+      slots[i]!.release();
       await settle();
     }
     assert.deepEqual(order, ["first", "second", "third"]);
@@ -433,14 +433,14 @@ describe("utterance slots", () => {
 
   it("drop an aborted request from the queue and admit the next", async () => {
     const admission = new UtteranceSlots(GENEROUS);
-    const [place] = await fill(admission, 2);
+    const [slot] = await fill(admission, 2);
     const gone = new AbortController();
     const left = enter(admission, gone.signal);
     const patient = enter(admission, NEVER);
     gone.abort(new Error("gone"));
     await assert.rejects(left, { message: "gone" });
     assert.equal(admission.queued, 1);
-    place!.release();
+    slot!.release();
     await patient;
     assert.deepEqual([admission.active, admission.queued], [2, 0]);
     await assert.rejects(
@@ -454,7 +454,7 @@ describe("utterance slots", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const admission = new UtteranceSlots(GENEROUS);
-      const places = await fill(admission, 2);
+      const slots = await fill(admission, 2);
       let refused: unknown = null;
       enter(admission, NEVER).catch((error: unknown) => {
         refused = error;
@@ -467,10 +467,10 @@ describe("utterance slots", () => {
       mock.timers.tick(1);
       await settle();
       assert.equal((refused as { status?: number } | null)?.status, 502);
-      places[0]!.release();
+      slots[0]!.release();
       await later;
       mock.timers.tick(10_000);
-      assert.deepEqual([admission.active, admission.queued], [2, 0], "a place that was given stays given");
+      assert.deepEqual([admission.active, admission.queued], [2, 0], "a slot that was given stays given");
     } finally {
       mock.timers.reset();
     }
@@ -478,19 +478,19 @@ describe("utterance slots", () => {
 
   it("refuse queued and new requests after close, and keep open slots", async () => {
     const admission = new UtteranceSlots(GENEROUS);
-    const [place] = await fill(admission, 2);
+    const [slot] = await fill(admission, 2);
     const waiting = enter(admission, NEVER);
     admission.close();
     for (const refused of [waiting, enter(admission, NEVER)]) {
       await assert.rejects(refused, { status: 502, message: /shutting down/ });
     }
     assert.equal(admission.active, 2);
-    place!.release();
+    slot!.release();
     assert.equal(admission.active, 1);
   });
 
   it("are never idle, doubled or out of order, in any order of events", async () => {
-    const deed = fc.oneof(
+    const step = fc.oneof(
       { weight: 3, arbitrary: fc.constant({ kind: "enter" as const, who: 0 }) },
       { weight: 2, arbitrary: fc.nat(20).map((who) => ({ kind: "release" as const, who })) },
       { weight: 1, arbitrary: fc.nat(20).map((who) => ({ kind: "abort" as const, who })) },
@@ -498,7 +498,7 @@ describe("utterance slots", () => {
     const run = async (
       concurrency: number,
       queueDepth: number,
-      deeds: readonly { kind: string; who: number }[],
+      steps: readonly { kind: string; who: number }[],
     ) => {
       const admission = new UtteranceSlots({
         concurrency,
@@ -508,10 +508,10 @@ describe("utterance slots", () => {
         queueWaitMs: 60_000,
       });
       const line: { id: number; gone: AbortController }[] = [];
-      const inside: { id: number; place: Slot }[] = [];
+      const inside: { id: number; slot: Slot }[] = [];
       const admitted: number[] = [];
       let nextId = 0;
-      for (const { kind, who } of deeds) {
+      for (const { kind, who } of steps) {
         if (kind === "enter") {
           const id = nextId++;
           const gone = new AbortController();
@@ -521,9 +521,9 @@ describe("utterance slots", () => {
           else {
             line.push({ id, gone });
             entering.then(
-              (place) => {
+              (slot) => {
                 admitted.push(id);
-                inside.push({ id, place });
+                inside.push({ id, slot });
                 line.splice(
                   line.findIndex((waiting) => waiting.id === id),
                   1,
@@ -533,7 +533,7 @@ describe("utterance slots", () => {
             );
           }
         } else if (kind === "release" && inside.length > 0) {
-          inside.splice(who % inside.length, 1)[0]!.place.release();
+          inside.splice(who % inside.length, 1)[0]!.slot.release();
         } else if (kind === "abort" && line.length > 0) {
           line.splice(who % line.length, 1)[0]!.gone.abort(new Error("gone"));
         }
@@ -541,17 +541,20 @@ describe("utterance slots", () => {
         assert.equal(admission.active, inside.length);
         assert.equal(admission.queued, line.length);
         assert.ok(inside.length <= concurrency && line.length <= queueDepth);
-        assert.ok(inside.length === concurrency || line.length === 0, "somebody waits beside an idle place");
+        assert.ok(
+          inside.length === concurrency || line.length === 0,
+          "a request waits although a slot is idle",
+        );
         assert.deepEqual(
           admitted,
           [...admitted].sort((a, b) => a - b),
-          "somebody was passed by",
+          "out of order",
         );
       }
       admission.close();
     };
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.nat(3), fc.array(deed, { maxLength: 40 }), run),
+      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.nat(3), fc.array(step, { maxLength: 40 }), run),
     );
   });
 });

@@ -52,30 +52,19 @@ describe("a manifest", () => {
     assert.deepEqual(parseWriterManifest(JSON.stringify(TINY), "tiny.json"), TINY);
   });
 
+  const withFile = (change: object) => ({ ...TINY, files: [{ ...TINY_FILE, ...change }] });
   const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
     ["is an array", [], /the manifest tiny\.json is invalid: it must be object; correct it/],
     ["lacks its licence", { ...TINY, licence: undefined }, /licence/],
     ["has no files", { ...TINY, files: [] }, /files must not have fewer than 1 items/],
     ["has an unknown field", { ...TINY, sise: 1 }, /is invalid: sise is an unknown field; correct it/],
     ["has a name with ..", { ...TINY, name: "../tiny" }, /name must match pattern/],
-    [
-      "has a path with ..",
-      { ...TINY, files: [{ ...TINY_FILE, path: "a/../../b" }] },
-      /files\.0\.path must match pattern/,
-    ],
-    [
-      "has a short checksum",
-      { ...TINY, files: [{ ...TINY_FILE, sha256: "abc" }] },
-      /files\.0\.sha256 must match pattern/,
-    ],
-    [
-      "has no source",
-      { ...TINY, files: [{ ...TINY_FILE, sources: [] }] },
-      /files\.0\.sources must not have fewer/,
-    ],
+    ["has a path with ..", withFile({ path: "a/../../b" }), /files\.0\.path must match pattern/],
+    ["has a short checksum", withFile({ sha256: "abc" }), /files\.0\.sha256 must match pattern/],
+    ["has no source", withFile({ sources: [] }), /files\.0\.sources must not have fewer/],
     [
       "has an http source",
-      { ...TINY, files: [{ ...TINY_FILE, sources: [{ kind: "https", url: "http://example.org" }] }] },
+      withFile({ sources: [{ kind: "https", url: "http://example.org" }] }),
       /files\.0\.sources\.0/,
     ],
   ];

@@ -172,8 +172,8 @@ describe("a text-only reply", () => {
     const writer = new ScriptedWriter(["One.", "Two."], { isStepwise: true });
     const { service, metered } = serviceOver({ writer, options: { loadTimeoutMs: 60_000 } });
     const leaving = new AbortController();
-    let told = 0;
-    const onMetered = () => told++;
+    let reported = 0;
+    const onMetered = () => reported++;
     const writing = service.write(AUTHORED, { ...caller(), signal: leaving.signal, onMetered });
     writer.allow();
     assert.equal((await writing.next()).value, "One.");
@@ -181,7 +181,7 @@ describe("a text-only reply", () => {
     leaving.abort(gone);
     await assert.rejects(writing.next(), gone);
     await writer.idle();
-    assert.deepEqual([metered.length, told], [1, 1]);
+    assert.deepEqual([metered.length, reported], [1, 1]);
   });
 
   it("is not metered if the writer fails or does not exist", async () => {

@@ -7,19 +7,17 @@ import { createWorkerPool, type WorkerPoolOptions } from "../../src/workers/work
 import { never, scriptOf } from "../core/scripts.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";
 import { until, within } from "../waiting.ts";
-import { COUNT, counters } from "./faulty-model.ts";
+import { COUNT } from "./faulty-model.ts";
+import { faultyPool, openPool, REPORT, TONE } from "./faulty-pool.ts";
 
-const tone = new URL("../core/tone-model.js", import.meta.url);
 const meeting = new URL("./meeting-model.js", import.meta.url);
-const faulty = new URL("./faulty-model.js", import.meta.url);
-const REPORT = { stop: "finished", spoken: "" } as const;
 
-speechModelConformance("the tone model in a thread that asks all at the same time", () =>
-  createWorkerPool({ entry: tone, create: {}, size: 1, isBatching: true }),
+speechModelConformance("the tone model in a batching thread", () =>
+  createWorkerPool({ entry: TONE, create: {}, size: 1, isBatching: true }),
 );
 
 function pool(entry: URL, options: Partial<WorkerPoolOptions> = {}) {
-  return createWorkerPool({ entry, create: {}, size: 1, isBatching: true, ...options });
+  return openPool({ entry, create: {}, size: 1, isBatching: true, ...options });
 }
 
 test("computes the utterances of a thread together, frame by frame", async () => {
@@ -30,19 +28,16 @@ test("computes the utterances of a thread together, frame by frame", async () =>
     await within("three frames", Promise.all(steps));
   }
   await Promise.all(spoken.map((speech) => speech.return(REPORT)));
-  await three.close();
 });
 
 test("an idle reader gets its credit of frames and does not delay others", async () => {
-  const count = counters();
-  const both = await pool(faulty, { create: { counters: count }, creditFrames: 3 });
+  const { pool: both, count } = await faultyPool({ isBatching: true, creditFrames: 3 });
   const idle = both.speak(scriptOf({ text: "speak" }), never());
   await idle.next();
   const other = both.speak(scriptOf({ text: "views" }), never());
   for (let frame = 0; frame < 30; frame++) await other.next();
   assert.equal(Atomics.load(count, COUNT.frames), 3);
   await Promise.all([idle.return(REPORT), other.return(REPORT)]);
-  await both.close();
 });
 
 test("a stopped utterance leaves the batch", async () => {
@@ -56,7 +51,6 @@ test("a stopped utterance leaves the batch", async () => {
   for (let frame = 0; frame < 10; frame++) await within("a frame", stays.next());
   await until("one to be open", () => two.stats().open === 1);
   await stays.return(REPORT);
-  await two.close();
 });
 
 test("a killed thread fails all its utterances and is replaced", async () => {
@@ -73,7 +67,6 @@ test("a killed thread fails all its utterances and is replaced", async () => {
   assert.equal((await within("another thread", again.next())).done, false);
   await again.return(REPORT);
   assert.equal(two.stats().replaced, 1);
-  await two.close();
 });
 
 test("between() calls back during a step; a stopped scheduler begins no step", async () => {

@@ -8,16 +8,16 @@ import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
 import { bytesOf, drain, LONG_TEXT, never, scriptOf, speakAll } from "../core/scripts.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";
+import { openPool, REPORT } from "./faulty-pool.ts";
 
 const entry = new URL("../../src/engines/embedded/model.js", import.meta.url);
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
-const REPORT = { stop: "finished", spoken: "" } as const;
 const create = { voiceDir, tables: await loadTextTables(voiceDir) };
 
 speechModelConformance("the embedded voice in a thread", () => createWorkerPool({ entry, create, size: 1 }));
 
 test("the embedded voice yields the same bytes in a thread", async () => {
-  const pool = await createWorkerPool({ entry, create, size: 1 });
+  const pool = await openPool({ entry, create, size: 1 });
   const model = await createParametricModel(create);
   const [inThread, direct] = [
     await speakAll(pool, { text: LONG_TEXT }),
@@ -25,12 +25,11 @@ test("the embedded voice yields the same bytes in a thread", async () => {
   ];
   assert.ok(bytesOf(inThread.frames).equals(bytesOf(direct.frames)));
   assert.deepEqual(inThread.report, direct.report);
-  await Promise.all([pool.close(), model.close()]);
+  await model.close();
 });
 
-test("open utterances continue while the embedded voice analyses 30 s of audio", async (context) => {
-  const pool = await createWorkerPool({ entry, create, size: 1 });
-  context.after(() => pool.close());
+test("open utterances continue while the embedded voice analyses 30 s of audio", async () => {
+  const pool = await openPool({ entry, create, size: 1 });
   const { frames } = await speakAll(pool, { text: LONG_TEXT, speaker: "1" });
   const said = frames.flatMap((frame) => [...frame.samples]);
   const samples = Float32Array.from({ length: 720_000 }, (_, at) => said[at % said.length]!);
@@ -55,7 +54,7 @@ test("open utterances continue while the embedded voice analyses 30 s of audio",
 });
 
 test("the embedded voice's thread can be killed midway and is replaced", async () => {
-  const pool = await createWorkerPool({ entry, create, size: 1 });
+  const pool = await openPool({ entry, create, size: 1 });
   for (let round = 0; round < 3; round++) {
     const speech = pool.speak(scriptOf({ text: LONG_TEXT }), never());
     await speech.next();
@@ -63,5 +62,4 @@ test("the embedded voice's thread can be killed midway and is replaced", async (
   }
   assert.equal((await speakAll(pool)).report.stop, "finished");
   assert.equal(pool.stats().replaced, 3);
-  await pool.close();
 });

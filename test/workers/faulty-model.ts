@@ -22,8 +22,8 @@ export const COUNT = {
   detached: 3,
   held: 4,
   gate: 5,
-  heard: 6,
-  unheard: 7,
+  analysed: 6,
+  aborted: 7,
   native: 8,
 } as const;
 
@@ -52,13 +52,13 @@ export async function createModel(options: FaultyOptions, guard: NativeCallGuard
   }
   return {
     async analyseHistory({ history }, signal) {
-      Atomics.add(count, COUNT.heard, 1);
+      Atomics.add(count, COUNT.analysed, 1);
       const command = history.at(-1)?.text;
       if (command === "crash") process.exit(3);
       if (command === "deaf" || command === "mute") throw new Error(`it is ${command}`);
       if (command !== "long") return;
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      Atomics.add(count, COUNT.unheard, 1);
+      Atomics.add(count, COUNT.aborted, 1);
       throw signal.reason;
     },
     async *speak(script) {
@@ -115,7 +115,7 @@ function block(): void {
 }
 
 function fail(): never {
-  throw new RangeError("nobody catches this");
+  throw new RangeError("an uncaught error");
 }
 
 function eat(): void {

@@ -14,14 +14,20 @@ afterEach(async () => {
   pools.clear();
 });
 
+/** Opens a pool that is closed after the test. */
+export async function openPool(options: WorkerPoolOptions): Promise<WorkerPool> {
+  const pool = await createWorkerPool(options);
+  pools.add(pool);
+  return pool;
+}
+
 /** Opens a pool of the faulty model, closed after the test, with the counters of its threads. */
 export async function faultyPool(
   options: Partial<WorkerPoolOptions> = {},
   faults: Partial<FaultyOptions> = {},
 ) {
   const count = counters();
-  const pool = await createWorkerPool({ entry, create: { counters: count, ...faults }, size: 1, ...options });
-  pools.add(pool);
+  const pool = await openPool({ entry, create: { counters: count, ...faults }, size: 1, ...options });
   return { pool, count };
 }
 

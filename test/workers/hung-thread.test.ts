@@ -18,10 +18,10 @@ for (const [how, command] of [
   test(`a thread that ${how} fails its utterances and is replaced`, async () => {
     const events: string[] = [];
     const { pool } = await faultyPool({ ...QUICK, onEvent: ({ kind }) => events.push(kind) });
-    const beside = speak(pool, "speak");
-    await beside.next();
+    const other = speak(pool, "speak");
+    await other.next();
     await assert.rejects(drain(speak(pool, command)), /SpeechFailedError: .*stopped answering/);
-    await assert.rejects(drain(beside), SpeechFailedError);
+    await assert.rejects(drain(other), SpeechFailedError);
     await takeFrames(pool, 5);
     await until("the thread to end", () => pool.stats().lingering === 0);
     assert.deepEqual(pool.stats(), { ...WELL, replaced: 1 });

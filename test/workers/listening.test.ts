@@ -11,11 +11,11 @@ import { faultyPool, REPORT, TONE, takeFrames } from "./faulty-pool.ts";
 test("an utterance whose model analyses its history blocks no other", async () => {
   const { pool, count } = await faultyPool();
   const listening = begin(pool, "long");
-  await heard(count, 1);
-  const beside = pool.speak(scriptOf({ text: "views" }), never());
-  for (let frame = 0; frame < 20; frame++) assert.equal((await beside.next()).done, false);
+  await analysisBegun(count, 1);
+  const other = pool.speak(scriptOf({ text: "views" }), never());
+  for (let frame = 0; frame < 20; frame++) assert.equal((await other.next()).done, false);
   assert.equal(Atomics.load(count, COUNT.frames), 0);
-  await beside.return(REPORT);
+  await other.return(REPORT);
   listening.leave();
   await assert.rejects(listening.first, /gone/);
 });
@@ -23,10 +23,10 @@ test("an utterance whose model analyses its history blocks no other", async () =
 test("leaving an utterance aborts the analysis, and its model does not speak", async () => {
   const { pool, count } = await faultyPool();
   const listening = begin(pool, "long");
-  await heard(count, 1);
+  await analysisBegun(count, 1);
   listening.leave();
   await assert.rejects(listening.first, /gone/);
-  await until("the listening to end", () => Atomics.load(count, COUNT.unheard) > 0);
+  await until("the listening to end", () => Atomics.load(count, COUNT.aborted) > 0);
   assert.equal(pool.stats().open, 0);
   await takeFrames(pool, 5);
   assert.equal(Atomics.load(count, COUNT.frames), 0);
@@ -38,22 +38,22 @@ test("leaving before the analysis begins aborts it as well", async () => {
   listening.leave();
   await assert.rejects(listening.first, /gone/);
   await takeFrames(pool, 5);
-  assert.equal(Atomics.load(count, COUNT.heard), Atomics.load(count, COUNT.unheard));
+  assert.equal(Atomics.load(count, COUNT.analysed), Atomics.load(count, COUNT.aborted));
   assert.equal(Atomics.load(count, COUNT.frames), 0);
 });
 
 test("closing during an analysis fails the utterance and ends the thread", async () => {
   const { pool, count } = await faultyPool();
   const { first } = begin(pool, "long");
-  await heard(count, 1);
+  await analysisBegun(count, 1);
   await Promise.all([pool.close(), assert.rejects(first, SpeechFailedError)]);
-  assert.equal(Atomics.load(count, COUNT.unheard), 1);
+  assert.equal(Atomics.load(count, COUNT.aborted), 1);
 });
 
 test("a model that fails to analyse still speaks", async () => {
   const { pool, count } = await faultyPool();
   assert.equal((await begin(pool, "deaf").first).done, false);
-  assert.equal(Atomics.load(count, COUNT.heard), 1);
+  assert.equal(Atomics.load(count, COUNT.analysed), 1);
 });
 
 test("a model that fails to analyse and to speak reports one failure", async () => {
@@ -79,7 +79,7 @@ test("a history without audio is not analysed", async () => {
   const history: Turn[] = [{ speaker: "0", text: "long", audio: null }];
   const speech = pool.speak(scriptOf({ text: "views", history }), never());
   assert.equal((await speech.next()).done, false);
-  assert.equal(Atomics.load(count, COUNT.heard), 0);
+  assert.equal(Atomics.load(count, COUNT.analysed), 0);
   await speech.return(REPORT);
 });
 
@@ -103,6 +103,6 @@ function turnThat(text: string): Turn {
   return { speaker: "0", text, audio };
 }
 
-async function heard(count: Int32Array, times: number): Promise<void> {
-  await until(`listening ${times}`, () => Atomics.load(count, COUNT.heard) >= times);
+async function analysisBegun(count: Int32Array, times: number): Promise<void> {
+  await until(`analysis ${times}`, () => Atomics.load(count, COUNT.analysed) >= times);
 }

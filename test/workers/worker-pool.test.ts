@@ -83,10 +83,10 @@ for (const [how, command] of [
       onEvent: (event) => events.push(event.kind),
       resourceLimits: { maxOldGenerationSizeMb: 32 },
     });
-    const beside = speak(pool, "speak");
-    await beside.next();
+    const other = speak(pool, "speak");
+    await other.next();
     await assert.rejects(drain(speak(pool, command)), SpeechFailedError);
-    await assert.rejects(drain(beside), SpeechFailedError);
+    await assert.rejects(drain(other), SpeechFailedError);
     await takeFrames(pool, 3);
     assert.deepEqual(events, ["replacing"]);
     assert.equal(pool.stats().replaced, 1);
@@ -177,7 +177,7 @@ test("a pool can be closed while a dead thread is replaced", async () => {
 
 const written: Turn = { speaker: "1", text: "Well?", audio: null };
 
-function heard(digest: string): Turn {
+function spoken(digest: string): Turn {
   const audio = { samples: new Float32Array(1), sampleRateHz: 24_000, durationS: 1 / 24_000, digest };
   return { speaker: "0", text: null, audio };
 }
@@ -198,8 +198,8 @@ describe("the chosen thread", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string()), (digest, later) => {
         const threads = [{ load: 0 }, { load: 1 }, { load: 1 }, { load: 0 }];
-        const first = chooseThread(threads, { history: [written, heard(digest)] });
-        const grown = { history: [written, heard(digest), ...later.map(heard), written] };
+        const first = chooseThread(threads, { history: [written, spoken(digest)] });
+        const grown = { history: [written, spoken(digest), ...later.map(spoken), written] };
         assert.equal(chooseThread(threads, grown), first);
       }),
     );
@@ -210,7 +210,7 @@ describe("the chosen thread", () => {
       fc.property(loads, fc.string(), (each, digest) => {
         const chosen = chooseThread(
           each.map((load) => ({ load })),
-          { history: [heard(digest)] },
+          { history: [spoken(digest)] },
         );
         assert.ok(chosen.load <= Math.min(...each) + 1);
       }),
@@ -221,7 +221,7 @@ describe("the chosen thread", () => {
     fc.assert(
       fc.property(loads, fc.string(), (each, digest) => {
         const threads = each.map((load) => ({ load }));
-        assert.equal(chooseThread(threads, { history: [heard(digest)] }, 0).load, Math.min(...each));
+        assert.equal(chooseThread(threads, { history: [spoken(digest)] }, 0).load, Math.min(...each));
       }),
     );
   });
@@ -229,7 +229,7 @@ describe("the chosen thread", () => {
   it("varies from clip to clip", () => {
     const threads = [{ load: 0 }, { load: 0 }];
     const chosen = Array.from({ length: 40 }, (_, i) =>
-      chooseThread(threads, { history: [heard(`clip ${i}`)] }),
+      chooseThread(threads, { history: [spoken(`clip ${i}`)] }),
     );
     assert.ok(threads.every((thread) => chosen.filter((each) => each === thread).length > 8));
   });

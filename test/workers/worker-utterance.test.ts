@@ -30,7 +30,7 @@ test("the history's samples are freed at the first frame", async () => {
   const utterance = new WorkerUtterance(
     model,
     { kind: "open", id: 1, script, credit: 2, encoding: null },
-    UNHEARD,
+    NO_EVENTS,
   );
   await utterance.analyseHistory();
   await utterance.step();
@@ -40,29 +40,29 @@ test("the history's samples are freed at the first frame", async () => {
 });
 
 test("frames are sent singly at first, then in batches of at most a quarter of the lead", async () => {
-  const told: number[] = [];
-  const utterance = utteranceOf(framesWithoutEnd, 20, { onFrames: (frames) => told.push(frames.length) });
+  const sent: number[] = [];
+  const utterance = utteranceOf(framesWithoutEnd, 20, { onFrames: (frames) => sent.push(frames.length) });
   for (let step = 0; step < 20; step++) await utterance.step();
   assert.equal(
-    told.reduce((sum, each) => sum + each, 0),
+    sent.reduce((sum, each) => sum + each, 0),
     20,
-    "what is left is told when the credit is used up",
+    "the rest is sent when the credit is used up",
   );
-  assert.deepEqual(told.slice(0, 3), [1, 1, 1]);
+  assert.deepEqual(sent.slice(0, 3), [1, 1, 1]);
   let before = 0;
-  for (const each of told) {
+  for (const each of sent) {
     assert.ok(each <= Math.max(1, Math.ceil((before + each) / 4)), `${each} after ${before}`);
     before += each;
   }
-  assert.equal(Math.max(...told), 4);
+  assert.equal(Math.max(...sent), 4);
 });
 
 test("pending frames are sent before the end, a failure or a wait for text", async () => {
-  const told: string[] = [];
+  const sent: string[] = [];
   const events = {
-    onFrames: (frames: readonly unknown[]) => told.push(`${frames.length}`),
-    onEnd: () => told.push("end"),
-    onFail: () => told.push("failure"),
+    onFrames: (frames: readonly unknown[]) => sent.push(`${frames.length}`),
+    onEnd: () => sent.push("end"),
+    onFail: () => sent.push("failure"),
   };
   const ending = async function* () {
     for (let index = 0; index < 4; index++) yield frame();
@@ -81,10 +81,10 @@ test("pending frames are sent before the end, a failure or a wait for text", asy
     const utterance = utteranceOf(speak, 20, events);
     for (let step = 0; step < 5; step++) await utterance.step();
   }
-  assert.deepEqual(told, ["1", "1", "1", "1", "end", "1", "1", "1", "1", "failure", "1", "1", "1", "1"]);
+  assert.deepEqual(sent, ["1", "1", "1", "1", "end", "1", "1", "1", "1", "failure", "1", "1", "1", "1"]);
 });
 
-const UNHEARD: WorkerUtteranceEvents = {
+const NO_EVENTS: WorkerUtteranceEvents = {
   onPull() {},
   onFrames() {},
   onEnd() {},
@@ -108,6 +108,6 @@ function utteranceOf(
   return new WorkerUtterance(
     { speak, close: async () => {} },
     { kind: "open", id: 1, script, credit, encoding: null },
-    { ...UNHEARD, ...events },
+    { ...NO_EVENTS, ...events },
   );
 }

@@ -153,12 +153,12 @@ describe("the lock", () => {
     const server = pullElsewhere(
       manifest,
       dataDir,
-      `process.once("SIGTERM", () => abort.abort(new Error("told")));`,
+      `process.once("SIGTERM", () => abort.abort(new Error("stopped")));`,
     );
     await server.said("progress");
     server.child.kill("SIGTERM");
     assert.deepEqual(await within("the pull's end", server.closed), [0, null]);
-    assert.equal(server.lines.at(-1), "end: told");
+    assert.equal(server.lines.at(-1), "end: stopped");
   });
 });
 

@@ -169,19 +169,13 @@ describe("a codec language model on the hub", () => {
     assert.equal(asked.length, CSM_TAKEN.length);
   });
 
-  it("keeps its subfolders", async () => {
+  it("keeps its subfolders, and reports the path of a truncated or missing file", async () => {
     const hub = await fakeHub();
     hub.repository(QWEN.repository, { ...QWEN_FILES });
     const { end, left, dataDir } = await pull(hub, { known: QWEN });
     assert.deepEqual([end, left], ["installed", [...Object.keys(QWEN_FILES), "hub.json"].sort()]);
     assert.notEqual(await installedCodecLmDir(dataDir, QWEN.name), null);
     assert.equal(await installedCodecLmDir(dataDir, "csm-1b"), null);
-  });
-
-  it("reports the path of a truncated or missing file", async () => {
-    const hub = await fakeHub();
-    hub.repository(QWEN.repository, { ...QWEN_FILES });
-    const { dataDir } = await pull(hub, { known: QWEN });
     const inspected = async () => inspectCheckpoint(await codecLmRecord(QWEN, dataDir), dataDir);
     const weights = join(dataDir, "checkpoints", QWEN.name, "speech_tokenizer", "model.safetensors");
     truncateSync(weights, 7);

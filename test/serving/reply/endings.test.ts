@@ -69,9 +69,9 @@ describe("telemetry", () => {
       const { service, engine } = serviceOver({ ...setup, telemetry });
       await ask(service, engine);
       assert.equal(ended.length, 1);
-      const { engineS, ...told } = ended[0]!;
+      const { engineS, ...rest } = ended[0]!;
       const { id: model } = PREPARED.model.card;
-      assert.deepEqual(told, { model, format: "pcm", reason, audioS: (frames * 1_920) / 24_000 });
+      assert.deepEqual(rest, { model, format: "pcm", reason, audioS: (frames * 1_920) / 24_000 });
       assert.ok(engineS >= 0);
     });
   }

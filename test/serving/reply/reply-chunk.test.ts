@@ -9,7 +9,7 @@ test("a chunk carries the marks that begin in it, in whole milliseconds", () => 
   const { bytes, marks } = toReplyChunk({ ...piece, words: [word] });
   assert.equal(bytes, piece.bytes);
   assert.deepEqual(marks, { words: [{ word: "Tea", start: 0.063, end: 0.487, offset: 0, length: 3 }] });
-  assert.deepEqual(toReplyChunk(piece).marks, {}, "of an engine that knows no words nothing is told");
+  assert.deepEqual(toReplyChunk(piece).marks, {}, "no marks without word times");
 });
 
 test("a complete reply joins the marks of its chunks and merges adjacent equal visemes", () => {

@@ -29,14 +29,14 @@ describe("a speech request", () => {
         return committed;
       },
     });
-    let told = false;
+    let reported = false;
     const finished = collect(service.speak(PREPARED, caller())).then((result) => {
-      told = true;
+      reported = true;
       return result;
     });
     await until("the usage", () => records.length === 1);
     await settle();
-    assert.equal(told, false, "no success before it is durable");
+    assert.equal(reported, false, "no success before it is durable");
     commit();
     const { frames, outcome } = await finished;
     assert.equal(frames, 10);
@@ -130,22 +130,22 @@ describe("a speech request", () => {
   });
 
   it("reports metering to the caller, including on disconnect", async () => {
-    let told = 0;
-    const asker = () => ({ ...caller(), onMetered: () => told++ });
+    let reported = 0;
+    const reportingCaller = () => ({ ...caller(), onMetered: () => reported++ });
     const { service } = serviceOver();
-    await collect(service.speak(PREPARED, asker()));
-    assert.equal(told, 1);
-    const left = service.speak(PREPARED, asker());
+    await collect(service.speak(PREPARED, reportingCaller()));
+    assert.equal(reported, 1);
+    const left = service.speak(PREPARED, reportingCaller());
     await left.next();
     await left.return({} as SpeechOutcome);
-    assert.equal(told, 2);
-    const early = service.speak(PREPARED, asker());
+    assert.equal(reported, 2);
+    const early = service.speak(PREPARED, reportingCaller());
     await early.return({} as SpeechOutcome);
     const engine = new Engine((index) => {
       if (index === 4) throw new SpeechFailedError("the thread died");
     });
-    await assert.rejects(collect(serviceOver({ engine }).service.speak(PREPARED, asker())));
-    assert.equal(told, 2);
+    await assert.rejects(collect(serviceOver({ engine }).service.speak(PREPARED, reportingCaller())));
+    assert.equal(reported, 2);
   });
 
   it("computes no frame before it is requested", async () => {
@@ -204,14 +204,14 @@ describe("the frame deadline", () => {
     await withClock(async (tick) => {
       const engine = new Engine((index) => (index === 2 ? forever() : undefined));
       const { service, metered, leases } = serviceOver({ engine });
-      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
+      const refused = assert.rejects(collect(service.speak(PREPARED, caller())), {
+        status: 502,
+        message: /took too long/,
+      });
       await tick(999);
       assert.equal(engine.signals[0]?.aborted, false);
       await tick(1);
-      const error = await speaking;
-      assert.ok(error instanceof ServiceError);
-      assert.equal(error.status, 502);
-      assert.match(error.message, /took too long/);
+      await refused;
       assert.equal(engine.signals[0]?.aborted, true);
       assert.deepEqual([metered.length, service.active, leases()], [0, 0, 0]);
     });
@@ -236,10 +236,9 @@ describe("the frame deadline", () => {
         load = resolve;
       });
       const { service, leases } = serviceOver({ lease: (model) => loaded.then(() => model) });
-      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
+      const refused = assert.rejects(collect(service.speak(PREPARED, caller())), { status: 502 });
       await tick(1_000);
-      const error = await speaking;
-      assert.ok(error instanceof ServiceError && error.status === 502);
+      await refused;
       assert.equal(service.active, 0);
       load();
       await settle();
@@ -283,15 +282,16 @@ describe("draining a service", () => {
     await withClock(async (tick) => {
       const engine = new Engine((index) => (index === 5 ? forever() : undefined));
       const { service, metered } = serviceOver({ engine, options: { frameTimeoutMs: 60_000 } });
-      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
+      const refused = assert.rejects(collect(service.speak(PREPARED, caller())), {
+        status: 502,
+        message: /shutting down/,
+      });
       await until("the fifth frame", () => engine.given === 5);
       const drained = service.drain(500);
       await tick(499);
       assert.equal(service.active, 1);
       await tick(1);
-      const error = await speaking;
-      assert.ok(error instanceof ServiceError && error.status === 502);
-      assert.match(error.message, /shutting down/);
+      await refused;
       await drained;
       assert.equal(metered.length, 0);
     });

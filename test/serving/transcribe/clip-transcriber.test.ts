@@ -31,32 +31,32 @@ const PLACES: KeyedSemaphoreOptions = {
   waitMs: 60_000,
 };
 
-function earsOver(places: Partial<KeyedSemaphoreOptions> = {}) {
+function transcriberOver(places: Partial<KeyedSemaphoreOptions> = {}) {
   const recogniser = new SteppedRecogniser();
   const share = new KeyedSemaphore({ ...PLACES, ...places });
-  const ears = new ClipTranscriber(recogniser, share);
-  const hear = (digest: string, keyId = "a", signal = new AbortController().signal, durationS = 1) =>
-    ears.transcribe(clipOf(digest, durationS), keyId, signal, () => {}).then(({ text }) => text);
-  return { recogniser, share, ears, hear };
+  const transcriber = new ClipTranscriber(recogniser, share);
+  const transcribe = (digest: string, keyId = "a", signal = new AbortController().signal, durationS = 1) =>
+    transcriber.transcribe(clipOf(digest, durationS), keyId, signal, () => {}).then(({ text }) => text);
+  return { recogniser, share, transcriber, transcribe };
 }
 
 describe("a clip requested several times", () => {
   it("is transcribed once for all requests", async () => {
-    const { recogniser, share, hear } = earsOver();
-    const asked = [hear("one"), hear("one"), hear("one", "b"), hear("one", "c")];
+    const { recogniser, share, transcribe } = transcriberOver();
+    const asked = [transcribe("one"), transcribe("one"), transcribe("one", "b"), transcribe("one", "c")];
     await settle();
     assert.deepEqual([recogniser.digests, share.used, share.queued], [["one"], 1, 0]);
     recogniser.asked[0]!.hearWindow("Hello.");
     recogniser.asked[0]!.finish();
     assert.deepEqual(await Promise.all(asked), ["Hello.", "Hello.", "Hello.", "Hello."]);
-    assert.equal(await hear("one", "d"), "Hello.");
+    assert.equal(await transcribe("one", "d"), "Hello.");
     assert.deepEqual([recogniser.asked.length, share.used], [1, 0]);
   });
 
   it("starts with the first admitted request, and the others leave the queue", async () => {
-    const { recogniser, share, hear } = earsOver();
-    const first = hear("other", "a");
-    const asked = [hear("one", "a"), hear("one", "a"), hear("one", "b")];
+    const { recogniser, share, transcribe } = transcriberOver();
+    const first = transcribe("other", "a");
+    const asked = [transcribe("one", "a"), transcribe("one", "a"), transcribe("one", "b")];
     await settle();
     // Key b had a slot, so key a does not wait for the same clip.
     assert.deepEqual([recogniser.digests, share.queued], [["other", "one"], 0]);
@@ -66,12 +66,12 @@ describe("a clip requested several times", () => {
   });
 
   it("continues when one client disconnects, and stops with the last", async () => {
-    const { recogniser, share, hear } = earsOver();
+    const { recogniser, share, transcribe } = transcriberOver();
     const clients = ["first", "second"].map((name) => ({
       reason: new Error(name),
       stop: new AbortController(),
     }));
-    const asked = clients.map(({ stop }) => hear("one", "a", stop.signal));
+    const asked = clients.map(({ stop }) => transcribe("one", "a", stop.signal));
     await settle();
     clients[0]!.stop.abort(clients[0]!.reason);
     await assert.rejects(asked[0]!, clients[0]!.reason);
@@ -81,7 +81,7 @@ describe("a clip requested several times", () => {
     assert.equal(recogniser.asked[0]!.signal.reason, clients[1]!.reason);
     assert.deepEqual([share.used, share.queued], [0, 0]);
     // A new request does not wait for the aborted one.
-    const again = hear("one");
+    const again = transcribe("one");
     await settle();
     recogniser.asked[1]!.finish();
     await again;
@@ -104,12 +104,12 @@ describe("a clip requested several times", () => {
       recognise,
       close: async () => {},
     };
-    const ears = new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES));
+    const transcriber = new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES));
     const [leaves, stays] = [clipOf("one"), clipOf("one")];
     const gone = new AbortController();
     const asked = [
-      ears.transcribe(leaves, "a", gone.signal, () => {}),
-      ears.transcribe(stays, "b", NEVER, () => {}),
+      transcriber.transcribe(leaves, "a", gone.signal, () => {}),
+      transcriber.transcribe(stays, "b", NEVER, () => {}),
     ];
     await settle();
     gone.abort(new Error("gone"));
@@ -121,13 +121,13 @@ describe("a clip requested several times", () => {
   });
 
   it("fails for all requests, and is retried by the next", async () => {
-    const { recogniser, hear } = earsOver();
-    const asked = [hear("one"), hear("one", "b")];
+    const { recogniser, transcribe } = transcriberOver();
+    const asked = [transcribe("one"), transcribe("one", "b")];
     await settle();
     const away = new RecogniserError("away");
     recogniser.asked[0]!.fail(away);
     for (const each of asked) await assert.rejects(each, away);
-    const again = hear("one");
+    const again = transcribe("one");
     await settle();
     assert.equal(recogniser.asked.length, 2);
     recogniser.asked[1]!.finish();
@@ -137,20 +137,20 @@ describe("a clip requested several times", () => {
 
 describe("a partly transcribed clip", () => {
   it("resumes at its end, in the detected language", async () => {
-    const { recogniser, ears, hear } = earsOver();
+    const { recogniser, transcriber, transcribe } = transcriberOver();
     const leaving = new AbortController();
-    const first = hear("long", "a", leaving.signal, 70);
+    const first = transcribe("long", "a", leaving.signal, 70);
     await settle();
     recogniser.asked[0]!.hearWindow("One.");
     recogniser.asked[0]!.hearWindow("Two.");
     leaving.abort(new Error("gone"));
     await assert.rejects(first, /gone/);
-    const known = ears.known(clipOf("long", 70));
+    const known = transcriber.known(clipOf("long", 70));
     assert.deepEqual(
       [known?.isWhole, known?.transcript.text, known?.transcript.transcribedS],
       [false, "One. Two.", 60],
     );
-    const second = ears.transcribe(clipOf("long", 70), "b", NEVER, () => {});
+    const second = transcriber.transcribe(clipOf("long", 70), "b", NEVER, () => {});
     await settle();
     const { startAtS, language } = recogniser.asked[1]!.options;
     assert.deepEqual([startAtS, language], [60, "en"]);
@@ -173,27 +173,27 @@ describe("a partly transcribed clip", () => {
     const stops = fc.array(fc.nat(6), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(words, stops, async (windows, stopsAfter) => {
-        const { recogniser, ears, hear } = earsOver();
+        const { recogniser, transcriber, transcribe } = transcriberOver();
         const durationS = windows.length * 30;
         let at = 0;
         for (const after of stopsAfter) {
           const leaving = new AbortController();
-          const heard = hear("clip", "a", leaving.signal, durationS).catch(() => {});
+          const pending = transcribe("clip", "a", leaving.signal, durationS).catch(() => {});
           await settle();
           const stepping = recogniser.underWay[0];
           if (stepping === undefined) break;
           for (const end = Math.min(windows.length, at + after); at < end; at++)
             stepping.hearWindow(windows[at]!);
           leaving.abort(new Error("gone"));
-          await heard;
+          await pending;
         }
-        const heard = ears.transcribe(clipOf("clip", durationS), "a", NEVER, () => {});
+        const pending = transcriber.transcribe(clipOf("clip", durationS), "a", NEVER, () => {});
         await settle();
         for (const stepping of recogniser.underWay) {
           while (at < windows.length) stepping.hearWindow(windows[at++]!);
           stepping.finish();
         }
-        const { text, transcribedS: heardS, segments } = await heard;
+        const { text, transcribedS: heardS, segments } = await pending;
         const said = windows.filter((each) => each !== "");
         assert.deepEqual([text, heardS, segments.length], [said.join(" "), durationS, said.length]);
         const startsS = recogniser.asked.map(({ options }) => options.startAtS ?? 0);
@@ -209,12 +209,12 @@ describe("a partly transcribed clip", () => {
 
 describe("transcription keys", () => {
   it("are refused when the queue is full: 429 for their own, 502 for the shared one", async () => {
-    const { recogniser, hear, ears } = earsOver({ keyQueueDepth: 2, queueDepth: 3 });
+    const { recogniser, transcribe, transcriber } = transcriberOver({ keyQueueDepth: 2, queueDepth: 3 });
     const asked = (digests: readonly string[]) =>
       digests.map((digest) => {
-        const heard = hear(digest, digest[0]!);
-        heard.catch(() => {});
-        return heard;
+        const pending = transcribe(digest, digest[0]!);
+        pending.catch(() => {});
+        return pending;
       });
     const ofA = asked(["a-1", "a-2", "a-3", "a-4"]);
     await assert.rejects(ofA[3]!, { status: 429, retryAfterMs: 1_000 });
@@ -224,7 +224,7 @@ describe("transcription keys", () => {
     const message = /capacity \(turns being heard\)/;
     await assert.rejects(ofA[2]!, { status: 502, retryAfterMs: 1_000, message });
     assert.deepEqual(recogniser.digests, ["a-1", "b-1"]);
-    ears.close();
+    transcriber.close();
     for (const each of [ofA[1]!, others[1]!, others[2]!])
       await assert.rejects(each, { status: 502, message: /shutting down/ });
     for (const stepping of recogniser.underWay) stepping.finish();
@@ -233,7 +233,7 @@ describe("transcription keys", () => {
 
   it("never exceed their slots, repeat a clip or starve, in any order of events", async () => {
     const key = fc.constantFrom("a", "b", "c");
-    const deed = fc.oneof(
+    const step = fc.oneof(
       {
         weight: 5,
         arbitrary: fc.record({ kind: fc.constant("ask" as const), key, clip: fc.nat(5) }),
@@ -242,18 +242,18 @@ describe("transcription keys", () => {
       { weight: 3, arbitrary: fc.record({ kind: fc.constant("finish" as const), who: fc.nat(5) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("fail" as const), who: fc.nat(5) }) },
     );
-    type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
-    const run = async (deeds: readonly Deed[]) => {
-      const { recogniser, share, hear } = earsOver();
+    type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+    const run = async (steps: readonly Step[]) => {
+      const { recogniser, share, transcribe } = transcriberOver();
       const asking = new Map<AbortController, { readonly key: string; readonly digest: string }>();
-      for (const each of deeds) {
+      for (const each of steps) {
         const { underWay } = recogniser;
         if (each.kind === "ask") {
           const gone = new AbortController();
           const digest = `clip-${each.clip}`;
           asking.set(gone, { key: each.key, digest });
           const over = () => void asking.delete(gone);
-          hear(digest, each.key, gone.signal).then(over, over);
+          transcribe(digest, each.key, gone.signal).then(over, over);
         } else if (each.kind === "leave") {
           [...asking.keys()][each.who % Math.max(1, asking.size)]?.abort(new Error("gone"));
         } else if (each.kind === "finish") underWay[each.who % Math.max(1, underWay.length)]?.finish();
@@ -261,13 +261,13 @@ describe("transcription keys", () => {
         await settle();
         const now = recogniser.underWay.map(({ clip }) => clip.digest);
         assert.ok(now.length <= 2);
-        assert.equal(new Set(now).size, now.length, "a clip is heard twice at once");
+        assert.equal(new Set(now).size, now.length, "a clip is transcribed twice at once");
         assert.equal(share.used, now.length);
         const wanted = new Set([...asking.values()].map(({ digest }) => digest));
-        for (const digest of now) assert.ok(wanted.has(digest), "nobody waits for what is heard");
+        for (const digest of now) assert.ok(wanted.has(digest), "a recognition without a request");
         const inLine = [...asking.values()].filter(({ digest }) => !now.includes(digest));
         assert.equal(share.queued, inLine.length);
-        if (now.length === 0) assert.equal(inLine.length, 0, "somebody waits although there is room");
+        if (now.length === 0) assert.equal(inLine.length, 0, "a request waits although there is room");
       }
       while (recogniser.underWay.length > 0) {
         recogniser.underWay[0]!.finish();
@@ -275,16 +275,16 @@ describe("transcription keys", () => {
       }
       assert.deepEqual([asking.size, share.used, share.queued], [0, 0, 0]);
     };
-    await fc.assert(fc.asyncProperty(fc.array(deed, { maxLength: 40 }), run), { numRuns: 200 });
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), run), { numRuns: 200 });
   });
 });
 
 test("TranscriptCache keeps the most recently used clips", () => {
   const clips = new TranscriptCache(2);
-  clips.keep("a", { transcript: heard("A."), isWhole: true });
-  clips.keep("b", { transcript: heard("B."), isWhole: true });
+  clips.keep("a", { transcript: transcriptOf("A."), isWhole: true });
+  clips.keep("b", { transcript: transcriptOf("B."), isWhole: true });
   assert.equal(clips.get("a")?.transcript.text, "A.");
-  clips.keep("c", { transcript: heard("C."), isWhole: true });
+  clips.keep("c", { transcript: transcriptOf("C."), isWhole: true });
   assert.deepEqual(
     ["a", "b", "c"].map((digest) => clips.get(digest)?.transcript.text),
     ["A.", undefined, "C."],
@@ -294,19 +294,24 @@ test("TranscriptCache keeps the most recently used clips", () => {
 test("TranscriptCache replaces a shorter transcript, never a complete one", () => {
   const clips = new TranscriptCache(2);
   const known = () => clips.get("a")?.transcript.text;
-  clips.keep("a", { transcript: heard("One. Two.", 60), isWhole: false });
-  clips.keep("a", { transcript: heard("One.", 30), isWhole: false });
+  clips.keep("a", { transcript: transcriptOf("One. Two.", 60), isWhole: false });
+  clips.keep("a", { transcript: transcriptOf("One.", 30), isWhole: false });
   assert.equal(known(), "One. Two.");
-  clips.keep("a", { transcript: heard("One. Two. Three.", 90), isWhole: false });
+  clips.keep("a", { transcript: transcriptOf("One. Two. Three.", 90), isWhole: false });
   assert.equal(known(), "One. Two. Three.");
-  clips.keep("a", { transcript: heard("All.", 80), isWhole: true });
-  clips.keep("a", { transcript: heard("One. Two. Three. Four.", 120), isWhole: false });
+  clips.keep("a", { transcript: transcriptOf("All.", 80), isWhole: true });
+  clips.keep("a", { transcript: transcriptOf("One. Two. Three. Four.", 120), isWhole: false });
   assert.equal(known(), "All.");
 });
 
 test("joinTranscripts takes the language of the first part with speech", () => {
-  const silence = { ...heard("", 30), language: "cy", languageProbability: 0.2, meanLogProbability: null };
-  const words = { ...heard("Guten Tag.", 60), language: "de", speechProbability: null };
+  const silence = {
+    ...transcriptOf("", 30),
+    language: "cy",
+    languageProbability: 0.2,
+    meanLogProbability: null,
+  };
+  const words = { ...transcriptOf("Guten Tag.", 60), language: "de", speechProbability: null };
   const all = joinTranscripts(silence, words);
   assert.deepEqual(
     [
@@ -319,13 +324,13 @@ test("joinTranscripts takes the language of the first part with speech", () => {
     ],
     ["Guten Tag.", "de", 0.9, 0.8, -0.5, 60],
   );
-  const more = joinTranscripts(all, { ...heard("Tschüss mal.", 90), meanLogProbability: -1 });
+  const more = joinTranscripts(all, { ...transcriptOf("Tschüss mal.", 90), meanLogProbability: -1 });
   assert.deepEqual([more.text, more.language, more.transcribedS], ["Guten Tag. Tschüss mal.", "de", 90]);
   assert.ok(more.meanLogProbability! < -0.5 && more.meanLogProbability! > -1);
   assert.equal(joinTranscripts(null, words), words);
 });
 
-function heard(text: string, heardS = 1): Transcript {
+function transcriptOf(text: string, heardS = 1): Transcript {
   return {
     text,
     language: "en",

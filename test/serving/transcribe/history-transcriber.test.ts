@@ -20,33 +20,33 @@ import { clipIn, clipOf, known, SteppedRecogniser } from "../stepped-recogniser.
 const never = new AbortController().signal;
 
 test("transcribes turns without text and keeps the text of others", async () => {
-  const ears = new ScriptedRecogniser({ one: "Hello there.", two: "How are you?" });
-  const hearing = hearingOf(ears);
+  const recogniser = new ScriptedRecogniser({ one: "Hello there.", two: "How are you?" });
+  const transcriber = transcriberOf(recogniser);
   const talk = conversation(null, [spoken("0", "one"), typed("1", "Hi!"), spoken("0", "two", "Given.")]);
-  const { conversation: found, turns: heard } = await hearing.transcribe(talk, "a", never);
+  const { conversation: found, turns: results } = await transcriber.transcribe(talk, "a", never);
   assert.deepEqual(
     found.history.map(({ text }) => text),
     ["Hello there.", "Hi!", "Given."],
   );
-  assert.deepEqual(ears.asked, ["one"]);
+  assert.deepEqual(recogniser.asked, ["one"]);
   assert.deepEqual(
-    heard.map(({ index, text, language }) => [index, text, language]),
+    results.map(({ index, text, language }) => [index, text, language]),
     [[0, "Hello there.", "en"]],
   );
 });
 
 test("transcribes the newest turn first, caches results and reports them in order", async () => {
-  const ears = new ScriptedRecogniser({ a: "A.", b: "B.", c: "C." });
-  const hearing = hearingOf(ears);
+  const recogniser = new ScriptedRecogniser({ a: "A.", b: "B.", c: "C." });
+  const transcriber = transcriberOf(recogniser);
   const turns = [spoken("0", "a"), spoken("1", "b"), spoken("0", "c")];
-  const { turns: heard } = await hearing.transcribe(conversation(null, turns), "a", never);
-  assert.deepEqual(ears.asked, ["c", "b", "a"]);
+  const { turns: results } = await transcriber.transcribe(conversation(null, turns), "a", never);
+  assert.deepEqual(recogniser.asked, ["c", "b", "a"]);
   assert.deepEqual(
-    heard.map(({ index }) => index),
+    results.map(({ index }) => index),
     [0, 1, 2],
   );
-  const again = await hearing.transcribe(conversation(null, turns), "a", never);
-  assert.equal(ears.asked.length, 3);
+  const again = await transcriber.transcribe(conversation(null, turns), "a", never);
+  assert.equal(recogniser.asked.length, 3);
   assert.deepEqual(
     again.turns.map(({ text }) => text),
     ["A.", "B.", "C."],
@@ -64,23 +64,23 @@ test("re-transcribes the turns with text that the model reads", async () => {
     ["always", "everybody", ["b", "a"]],
     ["never", "everybody", []],
   ] as const) {
-    const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
-    const hearing = hearingOf(ears, use);
-    await hearing.transcribe(conversation("Say this.", turns), "a", never, undefined, reads);
-    assert.deepEqual(ears.asked, asked, `${use} ${reads}`);
+    const recogniser = new ScriptedRecogniser({ a: "A.", b: "B." });
+    const transcriber = transcriberOf(recogniser, use);
+    await transcriber.transcribe(conversation("Say this.", turns), "a", never, undefined, reads);
+    assert.deepEqual(recogniser.asked, asked, `${use} ${reads}`);
   }
 });
 
 test("transcribes the newest eight of many turns", async () => {
   const turns = Array.from({ length: 63 }, (_, n) => spoken("0", `clip-${n}`));
-  assert.deepEqual(await indexesHeard(turns), [55, 56, 57, 58, 59, 60, 61, 62]);
+  assert.deepEqual(await transcribedIndexes(turns), [55, 56, 57, 58, 59, 60, 61, 62]);
 });
 
 test("transcribes the newest two minutes, and at least six turns", async () => {
   const six = ["c", "d", "e", "f", "g", "h"].map((name) => long(name, 19));
-  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6), ...six]), [1, 2, 3, 4, 5, 6, 7]);
-  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6.5), ...six]), [2, 3, 4, 5, 6, 7]);
-  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 1_000), long("c", 1_000)]), [0, 1, 2]);
+  assert.deepEqual(await transcribedIndexes([long("a", 1), long("b", 6), ...six]), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await transcribedIndexes([long("a", 1), long("b", 6.5), ...six]), [2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await transcribedIndexes([long("a", 1), long("b", 1_000), long("c", 1_000)]), [0, 1, 2]);
 });
 
 test("skips turns beyond the text that a writer reads", async () => {
@@ -89,14 +89,17 @@ test("skips turns beyond the text that a writer reads", async () => {
     [24_001, [2]],
   ] as const) {
     const turns = [spoken("0", "a"), typed("1", "x".repeat(chars)), spoken("0", "b")];
-    assert.deepEqual(await indexesHeard(turns), indexes);
+    assert.deepEqual(await transcribedIndexes(turns), indexes);
   }
 });
 
 test("reports silence as no text and a failure as a problem", async () => {
-  const ears = new ScriptedRecogniser({ quiet: "", broken: new RecogniserError("the recogniser is away") });
+  const recogniser = new ScriptedRecogniser({
+    quiet: "",
+    broken: new RecogniserError("the recogniser is away"),
+  });
   const turns = [spoken("0", "quiet"), spoken("0", "broken")];
-  const { conversation: found, turns: heard } = await hearingOf(ears).transcribe(
+  const { conversation: found, turns: results } = await transcriberOf(recogniser).transcribe(
     conversation(null, turns),
     "a",
     never,
@@ -106,7 +109,7 @@ test("reports silence as no text and a failure as a problem", async () => {
     [null, null],
   );
   assert.deepEqual(
-    heard.map(({ text, problem }) => [text, problem]),
+    results.map(({ text, problem }) => [text, problem]),
     [
       [null, null],
       [null, "the recogniser is away"],
@@ -116,41 +119,41 @@ test("reports silence as no text and a failure as a problem", async () => {
 
 test("retries a failed clip, and throws on abort", async () => {
   const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
-  const hearing = hearingOf(failing);
+  const transcriber = transcriberOf(failing);
   const talk = conversation(null, [spoken("0", "a")]);
-  await hearing.transcribe(talk, "a", never);
-  await hearing.transcribe(talk, "a", never);
+  await transcriber.transcribe(talk, "a", never);
+  await transcriber.transcribe(talk, "a", never);
   assert.equal(failing.asked.length, 2);
   const reason = new Error("gone");
-  await assert.rejects(hearing.transcribe(talk, "a", AbortSignal.abort(reason)), reason);
+  await assert.rejects(transcriber.transcribe(talk, "a", AbortSignal.abort(reason)), reason);
 });
 
 test("limits the total wait for a recogniser that never answers", async () => {
   await withClock(async (tick) => {
-    const ears = new SteppedRecogniser();
+    const recogniser = new SteppedRecogniser();
     const turns = [spoken("0", "a"), spoken("0", "b"), spoken("0", "c")];
     let nowMs = 0;
-    const patient = hearingOf(ears, "writer", { patienceMs: 10_000, nowMs: () => nowMs });
-    const hearing = patient.transcribe(conversation(null, turns), "a", signal());
+    const transcriber = transcriberOf(recogniser, "writer", { patienceMs: 10_000, nowMs: () => nowMs });
+    const pending = transcriber.transcribe(conversation(null, turns), "a", signal());
     const pass = async (ms: number) => {
       nowMs += ms;
       await tick(ms);
     };
     await pass(0);
     await pass(4_000);
-    ears.asked[0]!.hearWindow("C.");
-    ears.asked[0]!.finish();
+    recogniser.asked[0]!.hearWindow("C.");
+    recogniser.asked[0]!.finish();
     await pass(0);
     await pass(5_999);
-    assert.deepEqual([ears.digests, ears.asked[1]!.signal.aborted], [["c", "b"], false]);
+    assert.deepEqual([recogniser.digests, recogniser.asked[1]!.signal.aborted], [["c", "b"], false]);
     await pass(1);
-    const { turns: heard } = await hearing;
+    const { turns: results } = await pending;
     // The recognition continues for a while, for another request.
-    assert.equal(ears.asked[1]!.signal.aborted, false);
+    assert.equal(recogniser.asked[1]!.signal.aborted, false);
     await pass(15_000);
-    assert.match(`${ears.asked[1]!.signal.reason}`, /took too long/);
+    assert.match(`${recogniser.asked[1]!.signal.reason}`, /took too long/);
     assert.deepEqual(
-      heard.map(({ text, problem }) => [text, problem]),
+      results.map(({ text, problem }) => [text, problem]),
       [
         [null, TOO_LONG],
         [null, TOO_LONG],
@@ -162,34 +165,34 @@ test("limits the total wait for a recogniser that never answers", async () => {
 
 test("does not count the wait for a slot against the patience", async () => {
   await withClock(async (tick) => {
-    const ears = new SteppedRecogniser();
-    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const recogniser = new SteppedRecogniser();
+    const transcriber = transcriberOf(recogniser, "writer", { patienceMs: 10_000 });
     const all = Array.from({ length: 20 }, (_, at) =>
-      hearing.transcribe(conversation(null, [spoken("0", `clip-${at}`)]), "a", signal()),
+      transcriber.transcribe(conversation(null, [spoken("0", `clip-${at}`)]), "a", signal()),
     );
     for (const at of all.keys()) {
       await tick(9_000);
-      assert.equal(ears.asked.length, at + 1);
-      ears.asked[at]!.hearWindow(`Words ${at}.`);
-      ears.asked[at]!.finish();
+      assert.equal(recogniser.asked.length, at + 1);
+      recogniser.asked[at]!.hearWindow(`Words ${at}.`);
+      recogniser.asked[at]!.finish();
     }
     for (const [at, each] of all.entries()) {
-      const [heard] = (await each).turns;
-      assert.deepEqual([heard?.text, heard?.problem], [`Words ${at}.`, null]);
+      const [results] = (await each).turns;
+      assert.deepEqual([results?.text, results?.problem], [`Words ${at}.`, null]);
     }
   });
 });
 
 test("refuses a request that waits too long for a slot", async () => {
   await withClock(async (tick) => {
-    const ears = new SteppedRecogniser();
+    const recogniser = new SteppedRecogniser();
     const places = new KeyedSemaphore({ ...PLACES, waitMs: 30_000 });
-    const hearing = new HistoryTranscriber(new ClipTranscriber(ears, places), {
+    const transcriber = new HistoryTranscriber(new ClipTranscriber(recogniser, places), {
       use: "writer",
       patienceMs: 60_000,
     });
-    const first = hearing.transcribe(conversation(null, [spoken("0", "one")]), "a", never);
-    const second = hearing.transcribe(conversation(null, [spoken("0", "two")]), "a", never);
+    const first = transcriber.transcribe(conversation(null, [spoken("0", "one")]), "a", never);
+    const second = transcriber.transcribe(conversation(null, [spoken("0", "two")]), "a", never);
     second.catch(() => {});
     await tick(30_000);
     await assert.rejects(second, {
@@ -197,34 +200,34 @@ test("refuses a request that waits too long for a slot", async () => {
       retryAfterMs: 1_000,
       message: /capacity \(turns being heard\)/,
     });
-    ears.asked[0]!.finish();
+    recogniser.asked[0]!.finish();
     await first;
   });
 });
 
 test("finishes the current window of a partial clip and resumes there next time", async () => {
   await withClock(async (tick) => {
-    const ears = new SteppedRecogniser();
-    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const recogniser = new SteppedRecogniser();
+    const transcriber = transcriberOf(recogniser, "writer", { patienceMs: 10_000 });
     const talk = conversation(null, [long("long", 100)]);
-    const first = hearing.transcribe(talk, "a", never);
+    const first = transcriber.transcribe(talk, "a", never);
     await tick(0);
-    ears.asked[0]!.hearWindow("I feel");
+    recogniser.asked[0]!.hearWindow("I feel");
     // Ten seconds, and more for a long clip.
     await tick(20_499);
-    assert.equal(ears.asked[0]!.signal.aborted, false);
+    assert.equal(recogniser.asked[0]!.signal.aborted, false);
     await tick(1);
-    const { conversation: found, turns: heard } = await first;
+    const { conversation: found, turns: results } = await first;
     assert.equal(found.history[0]?.text, null);
-    assert.deepEqual([heard[0]?.text, heard[0]?.heardS, heard[0]?.problem], ["I feel", 30, TOO_LONG]);
-    assert.equal(ears.asked[0]!.signal.aborted, false);
-    ears.asked[0]!.hearWindow("much");
-    assert.equal(ears.asked[0]!.signal.aborted, true);
-    const second = hearing.transcribe(talk, "a", never);
+    assert.deepEqual([results[0]?.text, results[0]?.heardS, results[0]?.problem], ["I feel", 30, TOO_LONG]);
+    assert.equal(recogniser.asked[0]!.signal.aborted, false);
+    recogniser.asked[0]!.hearWindow("much");
+    assert.equal(recogniser.asked[0]!.signal.aborted, true);
+    const second = transcriber.transcribe(talk, "a", never);
     await tick(0);
-    assert.equal(ears.asked[1]!.options.startAtS, 60);
-    ears.asked[1]!.hearWindow("better.");
-    ears.asked[1]!.finish();
+    assert.equal(recogniser.asked[1]!.options.startAtS, 60);
+    recogniser.asked[1]!.hearWindow("better.");
+    recogniser.asked[1]!.finish();
     const whole = await second;
     assert.equal(whole.conversation.history[0]?.text, "I feel much better.");
     assert.deepEqual([whole.turns[0]?.heardS, whole.turns[0]?.problem], [100, null]);
@@ -233,31 +236,31 @@ test("finishes the current window of a partial clip and resumes there next time"
 
 test("continues an unfinished clip when it is requested again", async () => {
   await withClock(async (tick) => {
-    const ears = new SteppedRecogniser();
-    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const recogniser = new SteppedRecogniser();
+    const transcriber = transcriberOf(recogniser, "writer", { patienceMs: 10_000 });
     const talk = conversation(null, [spoken("0", "one")]);
-    const first = hearing.transcribe(talk, "a", never);
+    const first = transcriber.transcribe(talk, "a", never);
     await tick(0);
     await tick(11_000);
     assert.equal((await first).turns[0]?.problem, TOO_LONG);
-    const second = hearing.transcribe(talk, "a", never);
+    const second = transcriber.transcribe(talk, "a", never);
     await tick(0);
-    ears.asked[0]!.hearWindow("One.");
-    ears.asked[0]!.finish();
+    recogniser.asked[0]!.hearWindow("One.");
+    recogniser.asked[0]!.finish();
     assert.equal((await second).conversation.history[0]?.text, "One.");
-    assert.equal(ears.asked.length, 1);
+    assert.equal(recogniser.asked.length, 1);
     await tick(60_000);
   });
 });
 
 test("reports the outcome of each turn with the recogniser's error", async () => {
-  const told: string[] = [];
+  const outcomes: string[] = [];
   const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
-  const hearing = hearingOf(failing, "writer", {
-    onTurn: (outcome, error) => told.push(`${outcome}: ${error?.message}`),
+  const transcriber = transcriberOf(failing, "writer", {
+    onTurn: (outcome, error) => outcomes.push(`${outcome}: ${error?.message}`),
   });
-  await hearing.transcribe(conversation(null, [spoken("0", "a"), spoken("0", "b")]), "a", never);
-  assert.deepEqual(told, ["whole: undefined", "none: away"]);
+  await transcriber.transcribe(conversation(null, [spoken("0", "a"), spoken("0", "b")]), "a", never);
+  assert.deepEqual(outcomes, ["whole: undefined", "none: away"]);
 });
 
 const TOO_LONG = "Hearing it took too long: say less at once, or ask again.";
@@ -301,7 +304,7 @@ const PLACES = {
   waitMs: 1_000_000,
 };
 
-function hearingOf(
+function transcriberOf(
   recogniser: Recogniser,
   use: "writer" | "always" | "never" = "writer",
   options: Omit<HistoryTranscriberOptions, "use"> = {},
@@ -312,13 +315,13 @@ function hearingOf(
   });
 }
 
-async function indexesHeard(turns: readonly Turn[]): Promise<number[]> {
-  const { turns: heard } = await hearingOf(new ScriptedRecogniser({})).transcribe(
+async function transcribedIndexes(turns: readonly Turn[]): Promise<number[]> {
+  const { turns: results } = await transcriberOf(new ScriptedRecogniser({})).transcribe(
     conversation(null, turns),
     "a",
     never,
   );
-  return heard.map(({ index }) => index);
+  return results.map(({ index }) => index);
 }
 
 function signal(): AbortSignal {

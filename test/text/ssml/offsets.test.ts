@@ -58,9 +58,9 @@ describe("a word of a marked text", () => {
       fc.asyncProperty(marked, async (text) => {
         const characters = [...text];
         let end = 0;
-        for (const { word: told, offset, length } of await wordsOf(read(text))) {
-          assert.equal(characters.slice(offset, offset + length).join(""), told);
-          assert.ok(offset >= end, told);
+        for (const { word: found, offset, length } of await wordsOf(read(text))) {
+          assert.equal(characters.slice(offset, offset + length).join(""), found);
+          assert.ok(offset >= end, found);
           end = offset + length;
         }
       }),
@@ -76,9 +76,9 @@ describe("a word of a marked text", () => {
     await fc.assert(
       fc.asyncProperty(plain, fc.array(fc.nat(11)), async (words, pauses) => {
         const sent = words.map((each, at) => (pauses.includes(at) ? `[pause:0.1s] ${each}` : each)).join(" ");
-        const told = (await wordsOf(read(sent))).map(({ word: each }) => each);
+        const found = (await wordsOf(read(sent))).map(({ word: each }) => each);
         assert.deepEqual(
-          told,
+          found,
           (await wordsOf(words.join(" "))).map(({ word: each }) => each),
         );
       }),

@@ -67,8 +67,10 @@ describe("a long SSML text", () => {
     const text = `<speak>${'<p>Some words are said here. And then some more.</p><break time="1s"/>'.repeat(100)}</speak>`;
     const passages = splitSsml(text);
     assert.ok(passages.length > 2);
-    const beside = passages.filter(({ text: each }) => /<break[^>]*>(?:<\/\w+>)*$|^<speak><break/.test(each));
-    assert.deepEqual(beside.slice(0, -1), []);
+    const atBreak = passages.filter(({ text: each }) =>
+      /<break[^>]*>(?:<\/\w+>)*$|^<speak><break/.test(each),
+    );
+    assert.deepEqual(atBreak.slice(0, -1), []);
   });
 
   test("maps each part to its position in the original", () => {

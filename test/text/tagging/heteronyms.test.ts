@@ -12,8 +12,8 @@ describe("lexicon/heteronyms.tsv", () => {
       for (const { phonemes, examples } of lines) {
         for (const sentence of examples) {
           const words = plain(await read(sentence)).split(/[^\p{L}]+/u);
-          const heard = words.filter((heard) => heard.startsWith(plain(phonemes)));
-          assert.notEqual(heard.length, 0, `${sentence}: ${phonemes} is not among ${words}`);
+          const matching = words.filter((word) => word.startsWith(plain(phonemes)));
+          assert.notEqual(matching.length, 0, `${sentence}: ${phonemes} is not among ${words}`);
         }
       }
     });

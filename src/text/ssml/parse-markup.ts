@@ -58,7 +58,9 @@ const STRAY_ELEMENT = /<(break|prosody|emphasis|phoneme|say-as|sub|voice|mark)\b
 
 function strayElements(text: string): string[] {
   const element = STRAY_ELEMENT.exec(text)?.[1];
-  return element === undefined ? [] : [`<${element}> is ignored: put <speak>…</speak> around the whole text`];
+  return element === undefined
+    ? []
+    : [`<${element}> is ignored: put <speak> and </speak> around the whole text`];
 }
 
 function withoutPauses(text: string, pauses: readonly PauseMark[]): string {

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { quoted, ServiceError } from "./errors.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
-import { InputTypeOption, Lexicon } from "./requests.ts";
+import { InputTypeOption, Lexicon, SPEECH_TEXT, unmarkedLength } from "./requests.ts";
 import { marks, VisemesOption } from "./spoken.ts";
 import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
@@ -24,8 +24,8 @@ export const AudioSpeechRequest = Type.Object(
     ),
     input: Type.String({
       minLength: 1,
-      maxLength: MAX_SPEECH_CHARS,
-      description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
+      ...unmarkedLength("string", MAX_SPEECH_CHARS),
+      description: SPEECH_TEXT,
     }),
     voice: Type.Optional(NamedVoice),
     response_format: Type.Optional(

@@ -1,7 +1,7 @@
-/** Maximum code points of text in a request or turn. */
+/** Maximum code points of text in a request or turn, without its marks. */
 export const MAX_TEXT_CHARS = 8_000;
 
-/** Maximum code points of `input` and `instructions` of OpenAI's API for speech: the same as its own. */
+/** Maximum code points of `input`, without its marks, and `instructions` of OpenAI's API for speech: the same as its own. */
 export const MAX_SPEECH_CHARS = 4_096;
 
 /**

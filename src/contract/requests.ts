@@ -49,10 +49,22 @@ const instructions = Type.String({
     "turn has its own text.",
 });
 
+/** Bounds a text. With marks it may be four times as long: what is left without them is counted when they are read. */
+export const unmarkedLength = (type: string | string[], maxLength: number) => ({
+  anyOf: [
+    { type, maxLength },
+    { type, maxLength: 4 * maxLength, pattern: "^[\\s\\S]*[<\\[][\\s\\S]*$" },
+  ],
+});
+
 /** Body of `POST /v1/tts`. */
 export const TtsRequest = Type.Object(
   {
-    text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The text to speak." }),
+    text: Type.String({
+      minLength: 1,
+      ...unmarkedLength("string", MAX_TEXT_CHARS),
+      description: `The text to speak: at most ${MAX_TEXT_CHARS} characters without its marks.`,
+    }),
     input_type: Type.Optional(InputTypeOption),
     speaker: Type.Optional(speaker),
     voice: Type.Optional(NamedVoice),
@@ -71,9 +83,9 @@ export const ConversationTurn = Type.Object(
     speaker: Type.Optional(speaker),
     text: Type.Optional(
       nullable("string", {
-        maxLength: MAX_TEXT_CHARS,
+        ...unmarkedLength(["string", "null"], MAX_TEXT_CHARS),
         default: null,
-        description: "What was said, or is to be said.",
+        description: `What was said, or is to be said: at most ${MAX_TEXT_CHARS} characters without its marks.`,
       }),
     ),
     audio_wav_b64: Type.Optional(
@@ -119,10 +131,13 @@ export const ConverseRequest = Type.Object(
 
 export type ConverseRequest = Static<typeof ConverseRequest>;
 
+export const SPEECH_TEXT =
+  `The text to speak: at most ${MAX_SPEECH_CHARS} characters without its marks. Without any letter or digit, the ` +
+  "result is 0.2 s of silence.";
 const text = Type.String({
   minLength: 1,
-  maxLength: MAX_SPEECH_CHARS,
-  description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
+  ...unmarkedLength("string", MAX_SPEECH_CHARS),
+  description: SPEECH_TEXT,
 });
 
 /** Body that Vapi sends to a custom voice (`provider` `custom-voice`). Its other fields are ignored. */

@@ -14,6 +14,8 @@ export interface ParsedText {
   readonly piece: TextPiece;
   /** Billed code points: per word, the longer of written and spoken form. Marks are free. */
   readonly chars: number;
+  /** Code points without marks. */
+  readonly unmarkedChars: number;
   /** What it asks for and is not done, each in a few words. */
   readonly cautions: readonly string[];
   /** Voices that it names for parts of it, by those names. */
@@ -43,6 +45,7 @@ export function readMarkup(
   const isFollowed = cast?.takes.marks === true;
   return {
     piece,
+    unmarkedChars: spokenChars,
     chars: spokenChars + addedCharacters(spoken, lexicon),
     cautions: [...cautions, ...left],
     voices: isFollowed ? Object.fromEntries(voices) : {},

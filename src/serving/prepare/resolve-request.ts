@@ -197,6 +197,7 @@ function readHistory(
     const clip = decodeHistoryAudio(turn, index, { turns, textOf }, hash);
     audioS += clip?.durationS ?? 0;
     const text = turn.text?.trim() ? plainWords(turn.text) : null;
+    checkLength(countChars(text ?? ""), MAX_TEXT_CHARS, `conversation[${index}].text`);
     if (text === null && clip === null) {
       throw new ServiceError(
         400,
@@ -282,6 +283,7 @@ function openTurn(
   const read = readMarkup(turn.text, textField, card, inputType, lexicon);
   const { piece, chars } = read;
   const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
+  checkLength(read.unmarkedChars, maxChars, textField);
   if (chars > maxChars) {
     throw new ServiceError(
       400,
@@ -297,6 +299,12 @@ function openTurn(
   }
   const marked = typeof piece === "string" ? {} : { marked: piece };
   return { open: { speaker, text: turn.text, ...marked }, read };
+}
+
+/** Bounds a text without its marks, with which its schema lets it be longer. */
+function checkLength(unmarkedChars: number, maxChars: number, field: string): void {
+  if (unmarkedChars > maxChars)
+    throw new ServiceError(422, `${field} must have at most ${maxChars} characters`, { param: field });
 }
 
 /** Returns the silence that stands for a text without words: as long as its pauses, if it has any. */

@@ -68,6 +68,45 @@ describe("billed characters", () => {
     assert.throws(() => parseBody("speech", body, resolve), /^ServiceError: input has 8799 .* at most 4096/);
   });
 
+  it("may be 8000 without the marks, in the open turn and in earlier ones, and not more", () => {
+    const marked = (words: number, to: number) => {
+      const open = "<speak>";
+      return `${open}${"<!---->".repeat(Math.floor((to - words) / 7) - 3)}${"x ".repeat(words / 2)}</speak>`;
+    };
+    const whole = (text: string) => parseBody("tts", Buffer.from(JSON.stringify({ text })), resolve);
+    const both = (text: string) => {
+      const conversation = [{ text }, { text: "Yes." }];
+      return parseBody("converse", Buffer.from(JSON.stringify({ conversation })), resolve);
+    };
+    const speech = (input: string) => parseBody("speech", Buffer.from(JSON.stringify({ input })), resolve);
+    assert.equal(whole(marked(8_000, 31_000)).input.chars, 8_000);
+    both(marked(8_000, 31_000));
+    assert.equal(speech(marked(4_096, 16_000)).input.chars, 4_096);
+    for (const text of ["x ".repeat(4_001), "x".repeat(8_001), marked(8_002, 31_000)]) {
+      assert.throws(() => whole(text), {
+        status: 422,
+        param: "text",
+        message: "text must have at most 8000 characters",
+      });
+      assert.throws(() => both(text), {
+        status: 422,
+        message: /^conversation\[0\]\.text must have at most 8000 char/,
+      });
+    }
+    assert.throws(() => speech(marked(4_098, 16_000)), {
+      status: 422,
+      message: /^input must have at most 4096 char/,
+    });
+    assert.throws(() => whole("x".repeat(40_000)), {
+      status: 422,
+      message: "text must have at most 8000 characters",
+    });
+    assert.throws(() => whole(`<speak>${"<!---->".repeat(2_000)}x`), {
+      status: 400,
+      message: /^text: line 1.*speak/,
+    });
+  });
+
   it("determine the maximum speech length", () => {
     const plain = tts({ text: `${WORDS} `.repeat(9) });
     const short = tts({ text: "x ".repeat(9), lexicon: { x: WORDS } });

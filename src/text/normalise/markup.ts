@@ -76,10 +76,11 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   if (has("[") || has("【")) traced = traced.replace(REFERENCED, "");
   if (/[¹²³⁰⁴-⁹]/u.test(traced.text)) traced = traced.replace(NOTED, withoutNote);
   if (/[=#+<>~^|-]{2}/u.test(traced.text)) traced = traced.unwrapped(WIKI_HEADING).replace(DIVIDER, "");
-  if (has("\\"))
+  if (has("\\") || has("^{"))
     traced = traced
       .unwrapped(TEX_MATH)
       .replace(TEX_GROUP, texGroup)
+      .replace(/[_^]\{([^{}]{1,40})\}/gu, (group: string, inside: string) => group.charAt(0) + inside)
       .replace(TEX_COMMAND, (written: string, name: string) => TEX_SIGNS.get(name) ?? written);
   if (has("&") && has(";")) traced = traced.replace(ENTITY, entity);
   if (has("<"))

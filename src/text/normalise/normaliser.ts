@@ -4,6 +4,7 @@ import type { NormaliserTables } from "../tables/text-tables.ts";
 import { emphasis, type IsListed, letterA, slippedCapital, withoutShouting } from "./capitals.ts";
 import { withoutMarkup } from "./markup.ts";
 import { isInSeries } from "./number-context.ts";
+import { romanValue } from "./number-words.ts";
 import { after, before, firstMatch, isWordCharacter, type TokenRule, withRanges } from "./rule.ts";
 import { abbreviations, SMALL_ABBREVIATIONS } from "./rules/abbreviations.ts";
 import {
@@ -53,8 +54,8 @@ const RUN = /([a-z])\1\1|([A-Z])\2\2/;
 const LENGTHENED = withRanges(
   /(?<![\p{L}\p{N}_.@/#&'-])(?=[a-z]{0,30}?([a-z])\1\1)[a-z]{3,60}(?![\p{L}\p{N}_@/]|\.\p{L})/giu,
 );
-/** Sounds that are written without vowels. */
-const SOUNDS: ReadonlySet<string> = new Set(["shh", "brr", "grr", "pff"]);
+/** Sounds and laughs that no dictionary lists. */
+const SOUNDS: ReadonlySet<string> = new Set(["shh", "brr", "grr", "pff", "zzz", "lol"]);
 /** "Let's gooo" is no goo. */
 const UNLIKELY: ReadonlySet<string> = new Set(["goo", "thee", "bee"]);
 const MAX_SPELLINGS = 16;
@@ -106,7 +107,11 @@ function tidied(text: RewrittenText): RewrittenText {
 /** Expands "㎏" and "Ⅳ", removes the mark of "'Tis", and joins the hyphens of a range. */
 function plain(text: RewrittenText): RewrittenText {
   return (/\d,\d/.test(text.text) ? text.replace(DECIMAL_COMMA, pointedDecimal) : text)
-    .replace(COMPOUND, (sign) => sign.normalize("NFKC"))
+    .replace(COMPOUND, (sign: string, at: number, all: string) => {
+      const letters = sign.normalize("NFKC");
+      const isFree = sign < "\u2180" && !/\p{L}[.)]? $/u.test(before(all, at));
+      return isFree ? `${romanValue(letters.toUpperCase())}` : letters;
+    })
     .replace(DEGREE, "°")
     .replace(BEHEADED, "")
     .replace(TYPED_RANGE, "–");
@@ -135,7 +140,8 @@ function respelled(text: RewrittenText, isListed: IsListed, isCommon: IsListed):
         (verb) => verb.length > 1 && isListed(verb),
       );
       const isQuoted = /(?:^|[\s(])'[^']{0,60}$/u.test(before(all, at));
-      const isClipped = !isListed(`${stem}in`) && (isVerb || (next !== undefined && isListed(`${stem}ing`)));
+      const isClipped =
+        next === undefined ? isVerb && !isListed(`${stem}in`) : isVerb || isListed(`${stem}ing`);
       return isClipped && !isQuoted ? `${stem}ing` : word;
     });
 }
@@ -143,17 +149,17 @@ function respelled(text: RewrittenText, isListed: IsListed, isCommon: IsListed):
 /** Returns the word with each run of letters once or twice, if that is a word; else unchanged. */
 function shortened(word: string, isCommon: IsListed): string {
   const isShouted = word === word.toUpperCase();
-  if (/^(?:[ivxlcdm]+|(.)\1+)$/iu.test(word) || (isShouted && /^(.)\1/u.test(word))) {
-    return /^z{3,}$/iu.test(word) ? "zzz" : word;
-  }
+  const isKnown = (spelling: string): boolean =>
+    SOUNDS.has(spelling.toLowerCase()) || (isCommon(spelling) && !UNLIKELY.has(spelling.toLowerCase()));
+  if (/^(.)\1+$/iu.test(word))
+    return isKnown(word.slice(0, 3).toLowerCase()) ? word.slice(0, 3).toLowerCase() : word;
+  if (/^[ivxlcdm]+$/iu.test(word) || (isShouted && /^(.)\1/u.test(word))) return word;
   let candidates = [""];
   for (const [run] of (isShouted ? word.toLowerCase() : word).matchAll(/(.)\1*/giu)) {
     const [one = "", two = ""] = run;
     const ways = run.length > 2 ? [one + two, one] : [run];
     candidates = ways.flatMap((way) => candidates.map((start) => start + way)).slice(0, MAX_SPELLINGS);
   }
-  const isKnown = (spelling: string): boolean =>
-    SOUNDS.has(spelling.toLowerCase()) || (isCommon(spelling) && !UNLIKELY.has(spelling.toLowerCase()));
   return candidates.find(isKnown) ?? word;
 }
 

@@ -29,7 +29,7 @@ const LOOSE_UNIT = withRanges(
   `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµμ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_])`,
   "yu",
 );
-const RATED_UNIT = /[mgLl](?=\/)|m[²³]/uy;
+const RATED_UNIT = /[mgLlWJ](?=\/)|m[²³]/uy;
 const NUMBER_WORD =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
 const THING_NEXT = /^ (?:clock|format|notation|shift|period|window|delay|timer|timeout|limit|interval)\b/u;
@@ -128,7 +128,7 @@ export const byOrTimes: TokenRule = (text, at) => {
   const end = at + whole.length;
   const word =
     (!isAttributive(before(text, at)) && /^ ?(?:[=^÷+]|is\b|equals\b)/u.test(after(text, end))) ||
-    /[=+÷×*] ?$/u.test(before(text, at))
+    /[=+−÷×*] ?$/u.test(before(text, at))
       ? "times"
       : "by";
   const rest = third === undefined ? "" : ` ${word} ${numberWords(third)}`;
@@ -205,7 +205,8 @@ export const unitBehindWords: TokenRule = (text, at) => {
   const end = at + written.length;
   const per = perUnit(text, end);
   const isMeasured = NUMBER_WORD.test(earlier);
-  const isRate = per.end > end && NUMERATOR.test(written) && !per.words.endsWith(forms[0]);
+  const isSpatial = /^ per (?:square|cubic) /u.test(per.words);
+  const isRate = per.end > end && (isSpatial || NUMERATOR.test(written)) && !per.words.endsWith(forms[0]);
   const isAlone = PLAINLY_A_UNIT.test(written) || (/[²³]$/u.test(written) && MEASURED_IN.test(earlier));
   if (!(isMeasured || ((isRate || isAlone) && !/[\p{L}\p{N}/-]$/u.test(earlier)))) return null;
   if (per.end === end && text.charAt(end) === "/") return null;
@@ -242,6 +243,7 @@ function isUnit(
       return gap !== "-";
     case "d":
     case "t":
+      if (/^ ?\d{1,2} ?h/u.test(after(text, at + whole.length))) return true;
       return gap === " " && !isNounAfter(text, at + whole.length);
     case "J":
     case "N":

@@ -250,7 +250,7 @@ describe("POST /v1/audio/speech", () => {
       /^response_format "\w*" is not made here: ask for one of mp3, opus, flac, wav, pcm, mulaw, alaw$/;
     const cases: [object, number, RegExp][] = [
       [{ input: undefined }, 422, /^input is missing/],
-      [{ input: null }, 422, /^input is missing$/],
+      [{ input: null }, 422, /^input must be a string$/],
       [{ input: "" }, 422, /^input must have at least 1 character$/],
       [{ input: "x".repeat(4_097) }, 422, /^input must have at most 4096 characters$/],
       [{ input: " " }, 400, /^input is empty/],

@@ -12,10 +12,7 @@ export interface UtteranceSlotOptions {
   readonly keyQueueDepth: number;
   /** Longest wait for a first slot, in milliseconds. */
   readonly queueWaitMs: number;
-  /**
-   * Whether the model keeps a slot for every open utterance: then no more are opened than there are slots. Default:
-   * false.
-   */
+  /** Whether every open utterance keeps a slot, so that no more are opened than there are slots. Default: false. */
   readonly keepsSlots?: boolean;
   /** Cost of kept slots: a request that could not get one in time is refused at once. */
   readonly price?: SlotPrice;
@@ -40,7 +37,6 @@ export interface Slot {
    * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
    */
   work(aheadS: number): Promise<void> | null;
-  /** Idempotent. */
   release(): void;
 }
 
@@ -79,7 +75,6 @@ export class UtteranceSlots {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Slots taken, by computing and resting utterances. */
   get taken(): number {
     return this.#activeBy.total;
   }
@@ -220,8 +215,7 @@ export class UtteranceSlots {
   }
 
   /**
-   * Minimum time until a slot can be free for a newcomer: after the open utterances, and those of its key that wait
-   * before it.
+   * Minimum time until a newcomer can have a slot: after the open utterances, and those of its key that wait first.
    */
   #leastWaitMs(entry: QueueEntry): number {
     const nowMs = this.#nowMs();
@@ -245,7 +239,6 @@ export class UtteranceSlots {
   }
 
   #serve(): void {
-    // Admitting an entry calls this again.
     if (this.#isServing) return;
     this.#isServing = true;
     while (this.#isSomebodyNext() && this.#hasRoom()) {
@@ -339,7 +332,6 @@ export class UtteranceSlots {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
-    // It may still wait to resume.
     utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
@@ -350,18 +342,14 @@ interface Utterance {
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
   state: "new" | "active" | "paused";
-  /** Whether its text was written before it asked for a slot. */
   readonly isBegun: boolean;
-  /** Whether it was stopped. */
   isEnding: boolean;
   /** Start of its rest, in milliseconds; `null` while something is computed. */
   restingSinceMs: number | null;
-  /** Set while it waits to resume. */
   coming: Promise<void> | null;
   entry: QueueEntry | null;
   /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
   readonly takesMs: number;
-  /** Time of its first slot, in milliseconds. */
   sinceMs: number | null;
 }
 

@@ -73,7 +73,6 @@ interface FlacFormat {
 interface FlacFrame {
   /** One array per channel, reused by the next frame. */
   readonly channels: readonly Int32Array[];
-  /** Samples per channel. */
   readonly count: number;
   /** Factor that scales them to [-1, 1]. */
   readonly scale: number;
@@ -280,7 +279,7 @@ function meaningless(): AudioFormatError {
   return new AudioFormatError("it is damaged: a frame of FLAC has no meaning");
 }
 
-/** Reads bits, most significant first. Reads zeros past the end, until {@link BitReader.check}. */
+/** Reads bits, most significant first, and zeros past the end, until {@link BitReader.check}. */
 class BitReader {
   readonly #bytes: Uint8Array;
   #byte: number;
@@ -291,12 +290,10 @@ class BitReader {
     this.#byte = at;
   }
 
-  /** Byte offset of the next whole byte. */
   get at(): number {
     return this.#bit === 0 ? this.#byte : this.#byte + 1;
   }
 
-  /** Reads an unsigned number of up to 32 bits. */
   read(count: number): number {
     if (count === 0) return 0;
     const value = this.#next32() >>> (32 - count);
@@ -304,7 +301,6 @@ class BitReader {
     return value;
   }
 
-  /** Reads a signed number of up to 32 bits. */
   readSigned(count: number): number {
     if (count === 0) return 0;
     const value = this.#next32() >> (32 - count);
@@ -328,7 +324,6 @@ class BitReader {
     }
   }
 
-  /** Skips to the next whole byte. */
   align(): void {
     this.#byte = this.at;
     this.#bit = 0;

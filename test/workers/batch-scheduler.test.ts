@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createBatchScheduler } from "../../src/workers/scheduler.ts";
@@ -8,7 +8,9 @@ import { never, scriptOf } from "../core/scripts.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";
 import { until, within } from "../waiting.ts";
 import { COUNT } from "./faulty-model.ts";
-import { faultyPool, openPool, REPORT, TONE } from "./faulty-pool.ts";
+import { closePools, faultyPool, openPool, REPORT, TONE } from "./faulty-pool.ts";
+
+afterEach(closePools);
 
 const meeting = new URL("./meeting-model.js", import.meta.url);
 

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
 import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../core/scripts.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";
 import { CSM } from "../engines/codec-lm/goldens.ts";
 import { within } from "../waiting.ts";
-import { openPool } from "./faulty-pool.ts";
+import { closePools, openPool } from "./faulty-pool.ts";
+
+afterEach(closePools);
 
 const entry = new URL("./ending-codec-lm.js", import.meta.url);
 const create = { folder: join(CSM, "csm-tiny"), places: 4 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Turn } from "../../src/core/conversation.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
@@ -8,7 +8,9 @@ import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
 import { bytesOf, drain, LONG_TEXT, never, scriptOf, speakAll } from "../core/scripts.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";
-import { openPool, REPORT } from "./faulty-pool.ts";
+import { closePools, openPool, REPORT } from "./faulty-pool.ts";
+
+afterEach(closePools);
 
 const entry = new URL("../../src/engines/embedded/model.js", import.meta.url);
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));

@@ -1,4 +1,3 @@
-import { afterEach } from "node:test";
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
 import { never, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
@@ -9,10 +8,12 @@ export const TONE = new URL("../core/tone-model.js", import.meta.url);
 export const REPORT = { stop: "finished", spoken: "" } as const;
 
 const pools = new Set<WorkerPool>();
-afterEach(async () => {
+
+/** Closes the pools of a test. Each file registers it itself: files that share a process do not share hooks. */
+export async function closePools(): Promise<void> {
   await Promise.all([...pools].map((pool) => pool.close()));
   pools.clear();
-});
+}
 
 /** Opens a pool that is closed after the test. */
 export async function openPool(options: WorkerPoolOptions): Promise<WorkerPool> {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import type { WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
 import { drain, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
 import { COUNT } from "./faulty-model.ts";
-import { faultyPool, held, openGate, REPORT, speak, takeFrames } from "./faulty-pool.ts";
+import { closePools, faultyPool, held, openGate, REPORT, speak, takeFrames } from "./faulty-pool.ts";
+
+afterEach(closePools);
 
 /** Pings often for short tests, and waits long enough for a busy machine. */
 const QUICK = { pingMs: 20, stallMs: 1_000 } as const;

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import type { Turn } from "../../src/core/conversation.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { drain, never, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
 import { COUNT } from "./faulty-model.ts";
-import { faultyPool, REPORT, TONE, takeFrames } from "./faulty-pool.ts";
+import { closePools, faultyPool, REPORT, TONE, takeFrames } from "./faulty-pool.ts";
+
+afterEach(closePools);
 
 test("an utterance whose model analyses its history blocks no other", async () => {
   const { pool, count } = await faultyPool();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, test } from "node:test";
+import { afterEach, describe, it, test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { Turn } from "../../src/core/conversation.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
@@ -8,7 +8,9 @@ import { drain, LONG_TEXT, scriptOf } from "../core/scripts.ts";
 import fc from "../properties.ts";
 import { until } from "../waiting.ts";
 import { COUNT } from "./faulty-model.ts";
-import { faultyPool, held, openGate, REPORT, speak, TONE, takeFrames } from "./faulty-pool.ts";
+import { closePools, faultyPool, held, openGate, REPORT, speak, TONE, takeFrames } from "./faulty-pool.ts";
+
+afterEach(closePools);
 
 test("a thread computes ahead up to its credit", async () => {
   const { pool, count } = await faultyPool({ creditFrames: 3 });

@@ -183,7 +183,7 @@ function failureOf({ status, headers }: Response, text: string, { failure }: Ans
   return failure(type, message, { retryAfterMs: retryAfterMs(headers) });
 }
 
-/** A request and its answer. It ends when told to, when the caller aborts, or when no byte arrives in time. */
+/** A request and its answer. Ends by {@link Exchange.end}, by the caller's signal, or when no byte arrives in time. */
 export interface Exchange {
   readonly signal: AbortSignal;
   /**

@@ -6,7 +6,7 @@ export type TextPiece = string | MarkedText;
  * the spoken text unless stated otherwise; every list is sorted by offset.
  */
 export interface MarkedText {
-  /** As it was sent. Word offsets refer to it. */
+  /** The text as sent. Word offsets refer to it. */
   readonly written: string;
   /** Replacements of written text; offsets of the written text, never overlapping. */
   readonly edits: readonly TextEdit[];

@@ -41,7 +41,7 @@ export interface SpeechEnd {
   readonly stop: "finished" | "length";
   /** Seconds. */
   readonly duration: number;
-  /** As `meta` of `POST /v1/converse`; for a text of over 8,000 characters, that of its last part. */
+  /** The `meta` of `POST /v1/converse`; for a text of over 8,000 characters, that of its last part. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
@@ -49,7 +49,7 @@ export interface SpeechEnd {
 export interface SpeakOptions {
   /** Id of a public model. Default: the default model. */
   readonly model?: string | null;
-  /** As `params` of `POST /v1/tts`: `{ temperature: 0 }`. */
+  /** The `params` of `POST /v1/tts`: `{ temperature: 0 }`. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Pronunciations: from a word to other words, or to phonemes between slashes. */
   readonly lexicon?: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface SpeakOptions {
 
 export interface SayOptions extends SpeakOptions {
   /**
-   * As `voice` of `POST /v1/tts`: `0`, `nova`, a mix such as `nova(2)+onyx(1)`, or a voice of the setting `voices`.
+   * The `voice` of `POST /v1/tts`: `0`, `nova`, a mix such as `nova(2)+onyx(1)`, or a voice of the setting `voices`.
    */
   readonly voice?: string;
   /** Instead of `voice`, a label of the model: `0` or `1`. */
@@ -93,7 +93,7 @@ export interface Turn {
   readonly text?: string | null;
   /** Recording of an earlier turn, whose voice its speaker keeps. Only the beginning of a long one counts. */
   readonly audio?: Recording;
-  /** As in `POST /v1/converse`: a WAV in base64. */
+  /** The field of `POST /v1/converse`: a WAV in base64. */
   readonly audio_wav_b64?: string | null;
 }
 

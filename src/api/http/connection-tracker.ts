@@ -175,7 +175,7 @@ export class TrackedRequest extends RequestContext {
     response.once("finish", () => this.answered());
   }
 
-  /** Fails the request and cuts its connection: the client reads nothing, so it cannot be told. */
+  /** Fails the request and cuts its connection. The client reads nothing, so it gets no error. */
   cut(error: ServiceError): void {
     this.fail(error);
     this.leave(error.message);

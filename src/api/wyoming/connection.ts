@@ -39,7 +39,7 @@ export class WyomingConnection {
   readonly #client: SpeechClient;
   #stream: SynthesizeStream | null = null;
   #recording: Recording | null = null;
-  /** Of the last `transcribe`, until it is answered. */
+  /** Options of the last `transcribe` until it is answered. */
   #asked: { readonly language: string | null } | null = null;
   /**
    * Whether a request begins, is served or waits for memory. Streams, which are served concurrently, do not count.

@@ -175,7 +175,7 @@ export interface SentencePitch {
 /** A voice's pitch over the calibration sentences. */
 export interface BaselinePitch {
   readonly centre: number;
-  /** Of all sentences, sorted. */
+  /** Deviations of all sentences, sorted. */
   readonly deviations: Float32Array;
   readonly sentences: readonly SentencePitch[];
 }

@@ -17,7 +17,7 @@ import type { Plan } from "../prosody/plan.ts";
 
 /** How a voice sounds by itself. Following compares clips with it. */
 export interface BaselineProfile {
-  /** As planned. */
+  /** Planned pitch. */
   readonly pitch: BaselinePitch;
   /** Measured pitch relative to planned. */
   readonly bias: PitchBias;

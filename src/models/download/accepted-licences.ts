@@ -10,7 +10,7 @@ import { isAbsent, PullError } from "./pull-error.ts";
 /** A licence to be accepted. */
 export interface LicenceQuestion {
   readonly repository: string;
-  /** As the hub states it, or "not stated". */
+  /** The hub's name for it, or "not stated". */
   readonly licence: string;
   readonly licenceUrl: string;
   readonly file: string;

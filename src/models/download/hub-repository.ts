@@ -13,11 +13,11 @@ type HubRequest = Pick<FetchContext, "env" | "times" | "signal">;
 
 /** A repository at one commit. */
 export interface HubRepository {
-  /** As the hub spells it. */
+  /** The hub's spelling. */
   readonly repository: string;
   /** Commit, 40 hexadecimal digits. All later requests use it, even if the branch moves. */
   readonly revision: string;
-  /** As the hub states it; `null` if it states none. */
+  /** The hub's name for it; `null` if it states none. */
   readonly licence: string | null;
   readonly licenceLink: string | null;
   readonly files: readonly ExpectedFile[];

@@ -5,7 +5,6 @@
 export function withinMs<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      // Lets the event loop deliver results that have arrived.
       setImmediate(() => reject(late()));
     }, ms);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));

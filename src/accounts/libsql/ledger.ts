@@ -171,7 +171,6 @@ export interface VoiceReads {
 const FOUND = `FROM voices WHERE key_id = ?1 AND (voice_id = ?2 OR name_key = ?3)
   ORDER BY voice_id = ?2 DESC LIMIT 1`;
 
-/** Prepares the statements. Throws database errors. */
 export function voiceReadsOn(database: Database.Database): VoiceReads {
   const voicesWhere = (condition: string) =>
     database.prepare(`SELECT ${VOICE_COLUMNS} FROM voices ${condition} ORDER BY created_ts, voice_id`);
@@ -202,7 +201,6 @@ export interface VoiceWrites {
   removeVoice(keyId: string, idOrName: string, lateAtMs: number): VoiceRecord | null;
 }
 
-/** Prepares the statements. Throws database errors. */
 export function voiceWritesOn(database: Database.Database): VoiceWrites {
   const selectCount = database.prepare("SELECT count(*) AS voices FROM voices WHERE key_id = ?");
   const selectRevoked = database.prepare("SELECT 1 FROM keys WHERE key_id = ? AND revoked_ts IS NOT NULL");

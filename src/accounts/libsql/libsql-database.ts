@@ -124,16 +124,18 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
 
 /**
  * Moves the write-ahead log into the database and truncates it, so that no file keeps what was deleted. Does not wait
- * for readers, which delay it only briefly: tries again a little later.
+ * for readers, and tries again a little later if they are in the way or the disk fails: the deletion itself is durable.
  */
 export function emptyLog(database: Database.Database, attempts = EMPTYING.attempts): void {
-  if (!database.open) return;
+  if (attempts === 0 || !database.open) return;
   const [{ timeout }] = database.pragma("busy_timeout") as [{ timeout: number }];
   database.pragma("busy_timeout = 0");
-  const [{ busy }] = database.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+  let busy = 1;
+  try {
+    [{ busy }] = database.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+  } catch {}
   database.pragma(`busy_timeout = ${timeout}`);
-  if (busy === 0 || attempts <= 1) return;
-  setTimeout(() => emptyLog(database, attempts - 1), EMPTYING.pauseMs).unref();
+  if (busy !== 0) setTimeout(() => emptyLog(database, attempts - 1), EMPTYING.pauseMs).unref();
 }
 
 const EMPTYING = { attempts: 20, pauseMs: 200 };

@@ -14,7 +14,7 @@ export interface Buckets {
   take(name: string, limits: BucketLimits): Promise<BucketReading>;
   /** Reads a bucket. Never rejects. */
   peek(name: string, limits: BucketLimits): Promise<BucketReading>;
-  /** Returns this process's own knowledge of a bucket, without a request. */
+  /** Returns the last reading that this process knows of a bucket, without a request. */
   recall(name: string, limits: BucketLimits): BucketReading;
   /** May be called twice. */
   close(): void;

@@ -86,7 +86,7 @@ export function storeKind({ store }: Pick<Settings, "store">, url: string | null
   return store.kind ?? (url === null ? "libsql" : "postgres");
 }
 
-/** A connection may be silent longer than a request may wait, at least this long. */
+/** Minimum of `silenceMs`: a connection may be silent for longer than a request may wait before it is replaced. */
 const MIN_SILENCE_MS = 1_000;
 
 async function postgresStoreOf(

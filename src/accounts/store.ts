@@ -75,7 +75,7 @@ export interface Store extends VoiceStore {
 export interface StoreWatch {
   /** The database, or one of its threads, does not answer. */
   readonly onFailure?: (message: string) => void;
-  /** It answers again. */
+  /** Called when the database or thread answers again. A sentence for the log. */
   readonly onRecovery?: (message: string) => void;
 }
 

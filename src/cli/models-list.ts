@@ -86,7 +86,7 @@ export async function listModels({
   const { name, dir, licence } = embeddedCheckpoint;
   const embedded = { ...(await inFolder(name, dir)), embedded: true, licence };
   const own = await readLocalManifests(dataDir);
-  // A checkpoint with a place in the settings replaces the pulled one of that name.
+  // A checkpoint whose `path` or `remote` is set replaces the pulled one of that name.
   const pulled = voiceManifests().filter(({ name }) => {
     const given = checkpoints[name];
     return given?.remote === undefined && given?.path === undefined;

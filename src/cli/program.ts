@@ -87,7 +87,7 @@ function sentenceOf(error: unknown): string {
   return asSentence(`${what.replace(/\.$/, "")}: ${remedy}`);
 }
 
-/** Begins with a capital, unless the first word is the name of a setting or of something else. */
+/** Capitalises the first word unless it looks like the name of a setting, and ends the sentence. */
 function asSentence(text: string): string {
   const begun = /^[a-z]+[ ,]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
   return `${begun}${/[.?!]$/.test(text) ? "" : "."}`;

@@ -15,7 +15,7 @@ export interface ModelServer {
 const MODEL_SERVERS: readonly ModelServer[] = [
   { name: "Ollama", port: 11_434 },
   { name: "LM Studio", port: 1_234 },
-  // Many other programs listen there, Antiphon among them.
+  // Other programs use this port too, Antiphon among them: check `owned_by`.
   { name: "llama.cpp's server", port: 8_080, ownedBy: "llamacpp" },
 ];
 

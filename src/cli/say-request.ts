@@ -70,7 +70,7 @@ export class SayRequests {
       instructions === undefined
         ? null
         : (await import("../serving/prepare/manner.ts")).readManner(instructions);
-    // Checks the other flags with any text.
+    // A dummy text: this checks the other flags and resolves the model.
     const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
     const requests = new SayRequests(given, models, recording, manner?.asked, model);
     if (manner !== null) {
@@ -258,7 +258,7 @@ async function readRecording(file: string): Promise<Buffer> {
       );
     },
   );
-  // Anything else is refused like a turn's audio.
+  // `null`: the format is unknown, and the bytes are refused later like a turn's audio.
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
   const { asWav } = await import("../server/voices/read-recording.ts");
   return (await asWav(bytes)) ?? bytes;

@@ -30,7 +30,7 @@ export function registerServe(program: Command, io: CommandIo): void {
       const { default: pino } = await import("pino");
       const { startFromSettings } = await import("../server/from-settings.ts");
       const { pullProgress } = await import("./terminal/progress.ts");
-      // Standard output is for what was asked for; the log goes to standard error.
+      // Standard output carries only requested output; the log goes to standard error.
       const log = io.stderr.isTTY ? readableLog(io.stderr) : pino.destination({ dest: 2, sync: false });
       const logger = pino({ level: settings.logLevel }, log);
       const hurry = new AbortController();
@@ -87,7 +87,7 @@ function loadsLanguageModel({ writer: { kind, checkpoint } }: Settings): boolean
   return kind === "gguf" || (kind === "embedded" && checkpoint !== undefined);
 }
 
-/** Prints what writes the replies, or could. */
+/** Prints which writer makes the replies and, if it is small talk, how to get a better one. */
 async function printRepliesLine(
   settings: Settings,
   ownPort: number,
@@ -141,12 +141,12 @@ function curlExample(url: string, key: string): string {
   );
 }
 
-/** Logged, although the server prints it itself. */
+/** Log lines that the console leaves out, because `serve` prints the address itself. */
 const ALREADY_PRINTED = /^Server listening at /;
-/** Left out of every line: of use to programs only. */
+/** Members left out of every line, because only programs need them. */
 const OMITTED = new Set(["level", "time", "pid", "hostname", "msg", "err", "reqId"]);
 const OMITTED_FROM_REQUESTS = new Set([...OMITTED, "method", "route", "status", "ms", "end"]);
-/** A failure is looked up by its ids. */
+/** Finished requests also omit their ids, which serve to look up failures. */
 const OMITTED_IF_FINISHED = new Set([...OMITTED_FROM_REQUESTS, "request_id", "key_id", "trace_id"]);
 
 type LogEvent = Readonly<Record<string, unknown>>;

@@ -236,7 +236,7 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
 /** Waits. Throws the signal's reason as soon as it aborts, and leaves no timer behind. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const exchange = beginExchange(ms, signal);
-  // The time-out itself is what is awaited.
+  // Waits for the exchange's own timeout, ignoring its error.
   await exchange.inTime(new Promise(() => {}), String).catch(() => {});
   exchange.end();
   signal?.throwIfAborted();

@@ -61,7 +61,7 @@ export type RealtimeEvent = { readonly type: string } & Readonly<Record<string, 
 
 interface Handlers {
   readonly onEvent: (event: RealtimeEvent) => void;
-  /** Called once, with the server's reason if it gives one. */
+  /** Called once when the connection closes, with the server's reason if it gives one. */
   readonly onClose: (reason: string) => void;
 }
 
@@ -102,7 +102,7 @@ function eventOf(data: unknown): RealtimeEvent | null {
   }
 }
 
-/** Returns why a session would be refused, which browsers do not report for a WebSocket; null if it would not. */
+/** Returns the error of a refused session, which browsers do not report for a WebSocket; null if none. */
 export async function refusalOf(address: RealtimeAddress): Promise<AntiphonError | null> {
   const { apiKey, model } = address;
   const url = sessionUrl(address);

@@ -67,12 +67,12 @@ export interface Voice {
   readonly accent: string | null;
   /** Public models that speak with it. */
   readonly models: readonly string[];
-  /** Those of them that can mix it with other voices. */
+  /** Ids of the models among `models` that can mix this voice with others. */
   readonly mixes: readonly string[];
   readonly owner: "model" | "server" | "key";
   /** Path of an MP3 sample on the server, which needs a key. */
   readonly sample?: string;
-  /** Custom voices only: Unix time in seconds, seconds of the recording, and how closely it is followed. */
+  /** Custom voices only: creation (Unix seconds), seconds of the recording, how closely it is followed (0 to 1). */
   readonly created_at?: number;
   readonly seconds?: number;
   readonly trust?: number;

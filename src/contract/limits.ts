@@ -10,7 +10,7 @@ export const MAX_SPEECH_CHARS = 4_096;
  */
 export const MAX_SPEECH_FRAMES = 65_536;
 
-/** The same for replies kept in memory: 11 minutes, more than prose takes at the lowest speed. */
+/** Maximum frames (80 ms) of a reply kept in memory: 11 minutes, more than prose takes at the lowest speed. */
 export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
 
 /** Maximum code points of instructions to the writer. */

@@ -49,7 +49,7 @@ const instructions = Type.String({
     "turn has its own text.",
 });
 
-/** Bounds a text. With marks it may be four times as long: what is left without them is counted when they are read. */
+/** Bounds a text's length: four times as much with markup, which is counted without it when it is read. */
 export const unmarkedLength = (type: string | string[], maxLength: number) => ({
   anyOf: [
     { type, maxLength },

@@ -56,7 +56,7 @@ export interface TextVoice {
 
 /** All inputs of a speech model for one turn. */
 export interface Script {
-  /** Its audio is analysed before the first frame and may be freed after it. */
+  /** Earlier turns. Their audio is analysed before the first frame and may be freed after it. */
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
   /**

@@ -60,11 +60,11 @@ export async function openHere(given: OpenSettings): Promise<Antiphon> {
   }
 }
 
-/** There is no metering. */
+/** Placeholder for the key of a request: in this process nothing is metered. */
 const KEY = "in-process";
 
 class OpenAntiphon implements Antiphon {
-  /** `null` once closed, so that a kept reference frees the rest. */
+  /** `null` once closed, so that a reference to a closed instance does not keep the rest in memory. */
   #parts: Parts | null;
   readonly #closing = new AbortController();
   #reader: ReturnType<typeof openSpokenPhonemes> | null = null;
@@ -72,7 +72,7 @@ class OpenAntiphon implements Antiphon {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    // Any number of speeches may listen.
+    // Any number of speeches may add a listener.
     setMaxListeners(0, this.#closing.signal);
   }
 

@@ -35,7 +35,7 @@ function weightsOf({ dataDir }: Settings) {
   return { dataDir, pull: false, signal: new AbortController().signal, observe: () => {} };
 }
 
-/** The configured writer, opened with its code by the first turn that needs it; `null` for none. */
+/** Returns the configured writer, which is loaded with its code by the first turn that needs it; `null` for none. */
 async function writerOf(settings: Settings): Promise<Writer | null> {
   const { kind } = settings.writer;
   if (kind === "none") return null;
@@ -50,7 +50,7 @@ async function writerOf(settings: Settings): Promise<Writer | null> {
   return new DeferredWriter("the writer", async () => (await compose())!);
 }
 
-/** The configured recogniser, likewise. */
+/** Returns the configured recogniser, which is loaded by the first recording; `null` for none. */
 function recogniserOf(settings: Settings): Recogniser | null {
   return composeRecogniser(settings, {
     async weights(checkpoint) {
@@ -62,7 +62,7 @@ function recogniserOf(settings: Settings): Recogniser | null {
   });
 }
 
-/** No progress is shown. */
+/** Discards all measurements. */
 const UNTOLD: Telemetry = {
   queued() {},
   firstToken() {},
@@ -75,7 +75,7 @@ const UNTOLD: Telemetry = {
 };
 
 /**
- * Creates what speaks, writes and transcribes by the settings. Loads nothing before it is needed and downloads
+ * Creates the models, the writer and the recogniser of the settings. Loads nothing before it is needed and downloads
  * nothing.
  */
 export async function openParts(given: Settings): Promise<Parts> {
@@ -124,7 +124,7 @@ export async function openParts(given: Settings): Promise<Parts> {
   return { settings, models, catalogue, service, writer, recogniser };
 }
 
-/** Voices of the setting `voices`; without keys there are no others. */
+/** Returns a finder of the voices in the setting `voices`; without keys there are no others. */
 function recordedVoices(voices: ReadonlyMap<string, VoiceSample>) {
   return {
     async find(

@@ -35,7 +35,7 @@ export class Places {
     return { offset: from, length };
   }
 
-  /** The next word is close to the last one; at most line breaks differ. */
+  /** Finds a word shortly after the last one, in UTF-16 units; else -1. Its line breaks may differ. */
   #find(word: string): number {
     const near = this.#searched.slice(this.#units, this.#units + FARTHEST + word.length);
     const parts = word.split(/\s+/).map((part) => part.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&"));
@@ -48,7 +48,7 @@ export class Places {
   }
 }
 
-/** UTF-16 units between two words. */
+/** Maximum UTF-16 units between two words. */
 const FARTHEST = 2_000;
 const MARKS = /\[pause:[^\]\n]{1,40}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
 

@@ -82,7 +82,7 @@ export class SpeechOf implements Speech {
     this.#end = new Promise((resolve, reject) => {
       [this.#resolve, this.#reject] = [resolve, reject];
     });
-    // A consumer of the frames learns of it there.
+    // Avoids an unhandled rejection: a consumer of the frames gets the same error from them.
     this.#end.catch(() => {});
     this.#frames = this.#run();
   }
@@ -122,7 +122,7 @@ export class SpeechOf implements Speech {
       const plan = this.#source.plan(() => stop!.signal);
       stop = stopWith([this.#left.signal, this.#source.closing, ...(plan.signal ? [plan.signal] : [])]);
       const { signal } = stop;
-      // Ends an utterance that waits for its consumer, and therefore for no signal.
+      // Ends an utterance that waits for its consumer: a paused generator does not react to the signal.
       const onStop = (): void => {
         this.#reject(signal.reason);
         void this.#speaking?.return(ABANDONED_OUTCOME).catch(() => {});

@@ -16,19 +16,19 @@ export function shuttingDownError(): ServiceError {
   return new ServiceError(502, "the server is shutting down: retry in a moment", { retryAfterMs: 2_000 });
 }
 
-/** Rejects a request because the server has no room left for any key. */
+/** Returns the error (502) for a request when the server has no room left for any key. */
 export function serverFullError(what: string, retryAfterMs = 1_000): ServiceError {
   return new ServiceError(502, `the server is at its capacity (${what}): retry in a moment`, {
     retryAfterMs,
   });
 }
 
-/** Rejects a request because its key has all it may have, although there is room for others. */
+/** Returns the error for a request whose key has its maximum, although there is room for other keys. */
 export function keyFullError(what: string, retryAfterMs = 1_000): ServiceError {
   return rateLimitError({ retryAfterMs }, `this key has too many requests waiting (${what})`);
 }
 
-/** Ends an utterance that its client has not read for long, while others wait for its room. */
+/** Returns the error that ends an utterance whose client has not read for long, while others wait. */
 export function idleTooLongError(): ServiceError {
   return new ServiceError(502, "this reply was not being read while others waited: read it as it arrives", {
     retryAfterMs: 1_000,

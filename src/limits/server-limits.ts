@@ -110,10 +110,10 @@ const SLOTS_PER_THREAD = 32;
 /** A turn that is not transcribed cannot be answered, so it may wait longer than other work. */
 const HEARING_WAITS = 3;
 
-/** More at once are not faster; a second place keeps a short clip from waiting for another key's long one. */
+/** Turns transcribed at once. A second slot keeps a short clip from waiting for another key's long one. */
 const TURNS_AT_ONCE = 2;
 
-/** The detectors share one thread; a second place keeps it busy between calls. */
+/** Detector calls at once. The detectors share one thread; a second slot keeps it busy between calls. */
 const DETECTIONS_AT_ONCE = 2;
 
 /**

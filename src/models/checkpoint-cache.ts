@@ -46,9 +46,9 @@ interface Waiter {
 }
 
 /**
- * The checkpoints in memory, loaded on first use and once for all who wait. If the budget is exhausted, idle ones are
- * unloaded, least recently used first, and requests wait in order of arrival. Idle ones are also unloaded after their
- * `idleUnloadMs`; pinned ones never. Loading, loaded and unloading checkpoints together never exceed the budget.
+ * The checkpoints in memory, each loaded on first use and once for all waiting requests. If the budget is exhausted,
+ * idle ones are unloaded, least recently used first, and requests wait in order of arrival. Idle ones are also
+ * unloaded after their `idleUnloadMs`; pinned ones never. What is in memory never exceeds the budget.
  */
 export class CheckpointCache {
   readonly #budgetBytes: number;

@@ -47,13 +47,13 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     return this.#canTranslate;
   }
 
-  /** Whether its files are there, or are awaited. Looks again for files that were missing. */
+  /** Returns whether the recogniser's files are there or awaited. Looks again for files that were missing. */
   async isExpected(): Promise<boolean> {
     if (this.#isMissing) await this.prepare().catch(() => {});
     return !this.#isMissing;
   }
 
-  /** Checks that it can be opened, and throws why not; free once it succeeded. */
+  /** Checks that the recogniser can be opened; throws the reason if not. Does nothing once it has succeeded. */
   async prepare(): Promise<void> {
     await this.#found();
   }

@@ -5,9 +5,9 @@ import { SampleSink } from "../audio/recordings/sample-sink.ts";
 import type { AudioSource } from "../core/audio-source.ts";
 
 const RATE_HZ = 16_000;
-/** Some endpoints refuse what is shorter; silence makes up for it. */
+/** Minimum seconds of a file: some endpoints refuse less, so shorter sounds are padded with silence. */
 const MIN_S = 0.1;
-/** So much is converted at once, in a few milliseconds; then others have their turn. */
+/** Seconds of sound converted at a time, in a few milliseconds, before other work gets a turn. */
 const PIECE_S = 10;
 
 /** Memory that {@link soundAsWav} takes for a second of sound: its bytes, and once more while they become a file. */
@@ -16,7 +16,7 @@ export const HELD_BYTES_PER_S = 2 * 2 * RATE_HZ;
 /** A sound as a WAV file of 16 kHz and 16 bits. */
 interface SoundWav {
   readonly file: Blob;
-  /** Of the sound. */
+  /** Seconds of the sound, without padding. */
   readonly durationS: number;
 }
 

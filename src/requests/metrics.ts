@@ -83,7 +83,7 @@ const COUNTERS = {
   audioSeconds: ["antiphon_audio_seconds_total", "Seconds of audio metered, in and out.", ["direction"]],
 } as const;
 
-/** The same of each histogram, and the limits of its buckets. */
+/** Name, help and labels of each histogram, and the limits of its buckets. */
 const HISTOGRAMS = {
   requestDuration: [
     "antiphon_request_duration_seconds",

@@ -38,7 +38,7 @@ export class RequestContext {
     this.signal = signal ?? this.#gone.signal;
   }
 
-  /** `null` while it lasts. */
+  /** How the request ended; `null` while it lasts. */
   get ending(): Ending | null {
     return this.#ending;
   }

@@ -34,7 +34,7 @@ export interface ServerEnvironment {
   readonly keysDir?: string;
   /** Shows the download of missing weights. */
   readonly openProgress: () => Promise<PullProgress>;
-  /** Receives a sentence about each thing that the server lacks. */
+  /** Receives a sentence about each part that is missing, for the operator. */
   readonly note: (sentence: string) => void;
 }
 

@@ -52,7 +52,7 @@ export function twilioAuthTokens(
   const [setting, variable] = ["twilio.authTokenFile", "ANTIPHON_TWILIO_AUTH_TOKEN"];
   const sources = { env, file: twilio?.authTokenFile, variable, setting, what: "Twilio's auth token" };
   const tokens = readSecret(sources)?.split(",") ?? [];
-  // Anybody could sign with an empty token.
+  // An empty token would let any client sign.
   if (tokens.includes(""))
     throw new SecretError(`${variable} or ${setting} has an empty token next to a comma: remove the comma`);
   return tokens;

@@ -13,7 +13,7 @@ export interface LeafSchema {
   readonly maximum?: number;
   readonly default?: unknown;
   readonly unit?: string;
-  /** What it takes in words, if its type does not say it. */
+  /** Accepted values in words, if the type does not say them. */
   readonly takes?: string;
   readonly description?: string;
   /** Members of an object and which of them are required, or the schema of each named entry. */

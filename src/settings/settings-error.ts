@@ -20,7 +20,7 @@ export function withoutLogins(text: string): string {
   return text.replace(/:\/\/[^\s"\\]*@/g, "://…@");
 }
 
-/** The same, shortened to 80 characters. */
+/** Removes user and password as {@link withoutLogins} does, and cuts the text to 80 characters. */
 export function quotable(text: string): string {
   const told = withoutLogins(text);
   return told.length > 80 ? `${told.slice(0, 79)}…` : told;

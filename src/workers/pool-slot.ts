@@ -12,7 +12,7 @@ export interface PoolSlotOptions {
   }) => SpeechThread;
   /** Consecutive failed starts after which the slot is broken. */
   readonly startAttempts: number;
-  /** Wait before the second consecutive attempt, in milliseconds; it doubles up to 30 s. */
+  /** Milliseconds before the second consecutive attempt; doubles up to 30 s. */
   readonly restartDelayMs: number;
   readonly onChange: (change: SlotChange, message: string) => void;
   /** Called after each change of {@link PoolSlot.state}. */

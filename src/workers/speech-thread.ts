@@ -103,7 +103,7 @@ export class SpeechThread {
     let taken = 0;
     const utterance = new HostUtterance(script, signal, {
       onText: (item) => this.worker.post({ kind: "text", id, item }),
-      // Granted by the half, so that a thread wakes once for several frames.
+      // Credit is granted in halves of `creditFrames`, so that a thread wakes once for several frames.
       onTaken: () => {
         taken += 1;
         if (2 * taken < credit) return;
@@ -126,8 +126,8 @@ export class SpeechThread {
   }
 
   /**
-   * Fails open utterances, lets the model close, and ends the thread; one that does not answer is not asked. Resolves
-   * when it has ended, or will once it leaves native code.
+   * Fails open utterances, lets the model close unless the thread does not answer, and ends the thread. Resolves when
+   * it has ended, or will once it leaves native code.
    */
   async close(error: SpeechFailedError): Promise<void> {
     this.#failAll(error);

@@ -67,7 +67,7 @@ export interface PoolStats {
   readonly size: number;
   /** Threads that can speak and answer. */
   readonly ready: number;
-  /** Threads that owe an answer for too long and were not given up yet. */
+  /** Threads whose answer is overdue and that were not given up yet. */
   readonly hung: number;
   /** Slots with repeatedly failed starts. If all are, every utterance fails at once. */
   readonly broken: number;
@@ -173,7 +173,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
   }
 
   return {
-    // A thread sends the kind that it was asked for.
+    // The casts are safe: a thread sends encoded pieces only if an encoding was given.
     speak: (script, signal) => speak(script, null, signal) as ReturnType<SpeechModel["speak"]>,
     speakEncoded: (script, encoding, signal) =>
       speak(script, encoding, signal) as AsyncGenerator<EncodedPiece, SpeechReport, void>,

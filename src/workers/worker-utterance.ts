@@ -26,9 +26,9 @@ export interface WorkerUtteranceEvents {
   now(): number;
 }
 
-/** Frames sent at once, at most. */
+/** Maximum frames per message. */
 const MAX_TOLD = 4;
-/** Computed frames are held back while others are computed, up to this part of the listener's lead. */
+/** Maximum fraction of the listener's lead for which computed frames are held back while more are computed. */
 const KEPT_PART = 1 / 4;
 const FRAME_MS = 1_000 * FRAME_S;
 

@@ -54,7 +54,7 @@ export class DatabaseConnections {
         await run({ text: "COMMIT" });
         return result;
       } catch (error) {
-        // The database rolls back whatever was open.
+        // The connection is closed, so the database rolls back the open transaction.
         this.#sound.delete(client);
         throw error;
       }
@@ -161,7 +161,7 @@ async function answered<Row extends QueryResultRow>(
   }
 }
 
-/** Nothing would read a farewell. */
+/** Closes a connection without a Terminate message, which nothing would read. */
 function destroy(client: Client): void {
   client.connection.stream.destroy();
 }
@@ -204,7 +204,7 @@ interface CancelConnection extends pg.Connection {
   cancel(processId: number, secretKey: number): void;
 }
 
-/** A semaphore whose waiters give up after a time of their own. */
+/** A semaphore on which each waiter has its own time limit. */
 export class TimedSemaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();

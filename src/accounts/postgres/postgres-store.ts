@@ -51,7 +51,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
   const { connections } = database;
   const statements = statementsIn(schema);
 
-  // A lookup may have to wait for one group before its own.
+  // A lookup may wait for the running group before its own group starts.
   const lookups = new GroupCommit<string, Found | null>((hashes) =>
     database.retry(timeoutMs / 2, async ({ untilMs }) => {
       const rows = await connections.run<FoundRow>(statements.findKeys(hashes), untilMs);
@@ -121,7 +121,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
       database.retry(timeoutMs, async ({ untilMs }) => {
         return (await connections.run<TotalsRow>(statements.totals(keyId ?? null), untilMs)).map(totalsOf);
       }),
-    // All servers share it: during an outage no other server is better off.
+    // Always true: all servers share the database, so during an outage no other server is better off.
     isWell: () => true,
     async close() {
       stopMaintenance();

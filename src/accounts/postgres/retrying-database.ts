@@ -85,7 +85,7 @@ export interface Retries {
   readonly untilMs: number;
   /** Whether a retry may succeed after this failure. */
   passes(error: unknown): boolean;
-  /** Whether a failure only says that there was no answer in time. */
+  /** Whether a failure reveals only that no answer came in time. */
   saysLittle(error: unknown): boolean;
 }
 

@@ -112,7 +112,7 @@ const STATE = `SELECT
   EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
           WHERE nspname = $1 AND relname = 'schema_version') AS has_version`;
 
-/** Reports tables of our names that are not ours: one exists already, or has other columns. */
+/** Rejects with a `foreignError` if a table of that name exists (42P07) or has other columns (42703). */
 async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -13,9 +13,9 @@ export interface GuardOptions {
   readonly timeoutMs: number;
   /** The shared buckets stopped answering. A sentence for the log. */
   readonly onFailure?: (message: string) => void;
-  /** They answer again. */
+  /** Called when the shared buckets answer again. */
   readonly onRecovery?: () => void;
-  /** A take was answered by this process alone. */
+  /** Called when the local bucket alone decided a take. */
   readonly onTakeAlone?: () => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
@@ -99,7 +99,7 @@ export class GuardedBuckets implements Buckets {
 
 /** Consecutive failures before requests are suspended. */
 const MAX_FAILURES = 3;
-/** Milliseconds of suspension, and after each failed attempt. */
+/** Milliseconds for which requests are suspended, at first and after each failed attempt. */
 const REST_MS = 1_000;
 
 /** Suspends requests to a server that does not answer. */

@@ -6,13 +6,13 @@ import type { Ending } from "../../requests/metrics.ts";
 import { RequestContext } from "../../requests/request-context.ts";
 
 export interface ConnectionTrackerOptions {
-  /** Milliseconds for which a client may neither read what is ready nor send what it announced. */
+  /** Milliseconds after which a client is cut that neither reads output nor sends its announced body. */
   readonly stallTimeoutMs: number;
   /** Whether requests wait for memory; slow senders that hold some are then cut. */
   readonly isMemoryAwaited: () => boolean;
 }
 
-/** Clients slower than this after `PACE_AFTER_MS` make room for others. */
+/** Minimum bytes per second of a body after `PACE_AFTER_MS`. Slower senders are cut if others need memory. */
 const MIN_PACE_BYTES_PER_S = 32 * 1024;
 const PACE_AFTER_MS = 5_000;
 

@@ -114,7 +114,7 @@ export function answerAndDiscardBody(
   response.write(body, (error) => {
     if (error) return;
     tracked.answered();
-    // Clients that wait for the end before they send more receive it.
+    // Ends our side first: some clients read the answer to its end before they send more.
     request.socket.end();
     discardRest(request, limits);
   });

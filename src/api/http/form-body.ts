@@ -103,7 +103,7 @@ export interface ReadForm {
 /** Maximum bytes of the text fields once they are read. */
 export const MAX_TEXT_BYTES = 2 * FORM_EXTRA_BYTES;
 
-/** More than the repeatable fields add up to. */
+/** Maximum number of fields: more than all repeatable fields can add up to. */
 const MAX_FIELDS = 160;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 8 * 1024;

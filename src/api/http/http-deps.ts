@@ -22,7 +22,7 @@ export interface ServiceInfo {
 export interface HttpOptions {
   /** Milliseconds of silence on a stream after which a comment keeps the connection alive. */
   readonly heartbeatMs: number;
-  /** Milliseconds for which a client may move no byte although there is one to move. */
+  /** Milliseconds after which a client is cut that neither reads output nor sends its announced body. */
   readonly stallTimeoutMs: number;
   /** Milliseconds that a stream's status waits for its first frame. */
   readonly streamPatienceMs: number;

@@ -15,7 +15,7 @@ export interface MessageItem extends ItemBase {
   text: string | null;
   /** Determines the content types in events. */
   readonly medium: "audio" | "text";
-  /** Audio of an assistant's message. The part that was played decides over `text`. */
+  /** Audio of an assistant's message. Its {@link OutputAudio.playedText} has precedence over `text`. */
   readonly outputAudio: OutputAudio | null;
 }
 

@@ -17,7 +17,7 @@ export interface DialectOutput {
   readonly events: readonly InboundEvent[];
 }
 
-/** The dialect of OpenAI's protocol, whose events the session uses itself. */
+/** Creates the dialect of OpenAI's protocol. Its events are the session's own, so nothing is translated. */
 export function openAiDialect(
   newId: (prefix: string) => string,
   readEvent: (message: Uint8Array) => Promise<InboundEvent>,

@@ -31,9 +31,9 @@ interface PendingResponse {
 export class Responses {
   readonly #context: SessionContext;
   readonly #conversationId: string;
-  /** The conversation's latest. It may have ended and still be playing. */
+  /** The conversation's latest response. It may have ended and still be playing. */
   #latest: RealtimeResponse | null = null;
-  /** Earlier ones that were playing when it began, such as before a quick function output. Oldest first. */
+  /** Responses that were still playing when the latest one began, as before a quick function output. Oldest first. */
   #stillPlaying: RealtimeResponse[] = [];
   #isResponding = false;
   readonly #outOfBand = new Map<string, RealtimeResponse>();

@@ -34,16 +34,16 @@ export type SessionEvent =
 
 export type SessionEffect =
   | { readonly type: "send"; readonly event: ServerEvent }
-  /** Transcribe this audio, unless a newer request supersedes it. */
+  /** Transcribe audio up to a pause, unless a newer request supersedes this one. */
   | { readonly type: "transcribe"; readonly revision: number; readonly from: number; readonly to: number }
-  /** Transcribe it if that can start soon, which shortens the final transcription. */
+  /** Transcribe a turn in progress, if a slot is free soon. This shortens the final transcription. */
   | { readonly type: "transcribe_partial"; readonly from: number; readonly to: number }
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
   /** Meter a committed turn. Its transcription is no longer superseded. */
   | { readonly type: "turn_committed"; readonly revision: number; readonly seconds: number }
   /** The transcript of a committed turn is available, or failed. */
   | { readonly type: "turn_transcribed"; readonly revision: number; readonly hasFailed: boolean }
-  /** Meter what was transcribed of the turn in progress. */
+  /** Meter the seconds transcribed of the turn that was discarded. */
   | { readonly type: "turn_discarded" }
   | { readonly type: "forget_audio"; readonly before: number }
   /** Restart detection with the next sample; drop pending results. */

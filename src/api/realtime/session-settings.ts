@@ -186,9 +186,7 @@ function withRate(format: RealtimeFormat): RealtimeFormat {
   return format.type === "audio/pcm" ? PCM : format;
 }
 
-/**
- * The session as `session.created` and `session.updated` send it. A writer without function calling shows no tools.
- */
+/** Returns the session for `session.created` and `session.updated`; without tools if the writer calls none. */
 export function sessionPayload(
   settings: SessionSettings,
   id: string,
@@ -234,7 +232,7 @@ function transcriptionPayload({ model, language, prompt }: InputTranscription): 
   };
 }
 
-/** Turn detection with its defaults filled in. */
+/** Returns the turn detection with its defaults filled in. */
 export function turnDetectionPayload(detection: TurnDetection) {
   const { create_response = true, interrupt_response = true } = detection;
   const answers = { create_response, interrupt_response };

@@ -24,7 +24,7 @@ const MUTED_POLL_MS = 100;
  */
 const REFRESH_WINDOWS = 156;
 const MAX_QUIET_PROBABILITY = 0.1;
-/** Age at which the newest window no longer says whether the user starts to speak. */
+/** Milliseconds after which the newest window is too old to show whether the user is starting to speak. */
 const STALE_MS = 150;
 /** Audio kept before the prefix of a possible turn: twice the 160 ms that an onset may take. */
 const ONSET_MS = 320;

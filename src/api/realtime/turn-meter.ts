@@ -1,12 +1,12 @@
 export interface ClaimedTurns {
   readonly seconds: number;
   markMetered(): void;
-  /** Meters them separately unless the request has. Call it once. */
+  /** Meters the claimed turns separately, unless the request has metered them. Call it once. */
   release(): void;
 }
 
 interface Turn {
-  /** `null`: a discarded turn. */
+  /** Revision of the turn's transcription; `null` for a discarded turn. */
   readonly revision: number | null;
   readonly seconds: number;
   isTranscribed: boolean;

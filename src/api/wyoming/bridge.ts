@@ -64,7 +64,7 @@ export async function listenWyoming(
   };
 }
 
-/** Ends the connection that makes least use of its place. Returns whether there was one. */
+/** Ends the connection that makes the least use of its slot. Returns whether one could be ended. */
 function evictOne(open: Map<EventSocket, WyomingConnection>): boolean {
   const activities = [...open].map(([events, connection]) => [events, connection.activity] as const);
   const eviction = chooseEviction(activities);

@@ -85,7 +85,7 @@ export class WyomingConnection {
     return this.#recording?.holdsRoom === true;
   }
 
-  /** Notes how much of its recording has arrived. Call it at least once a second. */
+  /** Records how much of the current recording has arrived. Call it at least once a second. */
   noteProgress(): void {
     this.#recording?.noteProgress(this.#socket.waitingBytes);
   }
@@ -186,7 +186,7 @@ export class WyomingConnection {
     }
   }
 
-  /** Marks the connection as served meanwhile, so that it is not evicted. */
+  /** Runs `work` with the connection marked as served, so that it is not evicted meanwhile. */
   async #serve(work: () => Promise<void>): Promise<void> {
     this.#isServing = true;
     try {

@@ -1,12 +1,12 @@
 export type ConnectionActivity =
   | { readonly is: "idle" }
-  /** It has sent part of an event, or is over its budget. Nothing is being done for it. */
+  /** The client has sent part of an event, or is over its budget. The server is doing nothing for it. */
   | { readonly is: "unasked" }
-  /** It opened a recording or a text and has sent nothing of it. */
+  /** The client opened a recording or a text and has sent nothing of it. */
   | { readonly is: "empty"; readonly ageMs: number }
-  /** It sends a recording, with its recent rate. */
+  /** The client is sending a recording; `bytesPerS` is its recent rate. */
   | { readonly is: "sending"; readonly ageMs: number; readonly bytesPerS: number }
-  /** Everything received of its text was spoken. `ageMs`: time without a word. */
+  /** Everything received of the client's text was spoken. `ageMs`: milliseconds without a new word. */
   | { readonly is: "pausing"; readonly ageMs: number }
   | { readonly is: "served" };
 

@@ -38,13 +38,13 @@ export class Recording {
     return this.#isWaiting;
   }
 
-  /** Notes what has arrived, for its rate. Call it at least once a second. */
+  /** Records the bytes received so far, from which the rate is computed. Call it at least once a second. */
   noteProgress(waitingBytes: number): void {
     if (!this.#isWaiting) this.#pace.note(this.#ageMs, this.#samples.length + waitingBytes);
   }
 
   /**
-   * Returns how the connection uses its place until the recording is complete.
+   * Returns how the connection uses its slot until the recording is complete.
    *
    * @param waitingBytes bytes received of an incomplete event
    */
@@ -57,8 +57,8 @@ export class Recording {
 
   /**
    * Adds samples once there is memory. Throws a 400 {@link ServiceError} beyond the limit, and as
-   * `KeyedSemaphore.enter` does: soon if it already holds memory, since growing recordings would otherwise wait for
-   * each other.
+   * `KeyedSemaphore.enter` does. A recording that already holds memory waits only briefly, since growing recordings
+   * would otherwise wait for each other.
    */
   async add(samples: Uint8Array): Promise<void> {
     const askedMs = performance.now();
@@ -166,7 +166,7 @@ export class ByteRate {
   readonly #marks: Mark[] = [{ atMs: 0, bytes: 0 }];
 
   /**
-   * Notes what has arrived. Call it at least once a second.
+   * Records the bytes received so far. Call it at least once a second.
    *
    * @param atMs milliseconds since the start; never decreases
    * @param bytes total since the start

@@ -203,9 +203,9 @@ const PROTOCOL_VERSION = "1.10.2";
 const EVENT_POINTS = 1_000;
 /** Points of an event inside a request, plus its bytes. */
 const INSIDE_POINTS = 256;
-/** A payload is copied, not parsed. */
+/** Payload bytes per point: many, since a payload is copied, not parsed. */
 const PAYLOAD_BYTES_PER_POINT = 16;
-/** A request has few characters, so each of them pays for much. */
+/** Points that each spoken character offsets: many, since a request has few characters and pays for them. */
 const POINTS_PER_CHARACTER = 64;
 
 /** Returns the points of an event that belongs to no request. */
@@ -218,7 +218,7 @@ export function pointsOfAudio({ jsonBytes, payload }: ReceivedEvent): number {
   return Math.max(0, INSIDE_POINTS + jsonBytes - (payload?.length ?? 0));
 }
 
-/** Returns the points of a part of a text in which `chars` characters are spoken. */
+/** Returns the points of a part of a text, of which `chars` characters are spoken and paid for by the request. */
 export function pointsOfText({ jsonBytes }: ReceivedEvent, chars: number): number {
   return Math.max(0, INSIDE_POINTS + jsonBytes - POINTS_PER_CHARACTER * chars);
 }

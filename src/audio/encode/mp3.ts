@@ -90,7 +90,7 @@ export function mp3Info(length: { readonly samples: number; readonly bytes: numb
   const view = new DataView(frame.buffer);
   view.setUint32(0, FRAME_HEAD);
   frame.set(utf8("Info"), INFO_AT);
-  // Over 74 hours the length is omitted.
+  // The length field has 32 bits: beyond it (74 hours) the length is omitted.
   const told = length !== null && length.bytes <= 0xffff_ffff ? length : null;
   const lameAt = INFO_AT + (told === null ? 8 : 16);
   if (told !== null) {

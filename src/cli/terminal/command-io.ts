@@ -13,7 +13,7 @@ export interface CommandIo {
 /** An output stream: a terminal, a pipe or a file. */
 export type Screen = NodeJS.WritableStream & {
   readonly isTTY?: boolean;
-  /** The terminal itself where `write` is made safe. For our own control sequences only, never for text from elsewhere. */
+  /** Stream without escaping of control sequences: for our own only, never for text from elsewhere. */
   readonly raw?: Screen;
 };
 

@@ -100,7 +100,7 @@ export const FunctionTool = Type.Object({
 });
 export type FunctionTool = Static<typeof FunctionTool>;
 
-/** Field of the beta protocol. Refused with the name of its successor: without it, formats and voices would be others. */
+/** A field of the beta protocol. Refused, since ignoring it would silently change formats or voices. */
 export const moved = (successor: string) =>
   Type.Optional(
     Type.Unsafe<undefined>({ not: {}, movedTo: successor, description: `Refused: send \`${successor}\`.` }),

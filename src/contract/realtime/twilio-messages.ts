@@ -89,7 +89,7 @@ export function parseTwilioStart({ mediaFormat, customParameters = {} }: TwilioS
     throw new ServiceError(400, "the stream's sound must be audio/x-mulaw, 8000 Hz, one channel");
   const fault = faultOf(CALL_PARAMETERS, customParameters, "customParameters");
   if (fault !== null) throw new ServiceError(400, fault);
-  // Its schema has it so.
+  // The check above guarantees this type.
   return customParameters as CallParameters;
 }
 

@@ -53,10 +53,7 @@ export interface SpecialToken {
 
 export const GENERATION_CONFIG = "generation_config.json";
 
-/**
- * Returns the signs that a tokenizer belongs to another model: special tokens with other ids, or ids beyond the
- * embedding.
- */
+/** Returns signs of another model's tokenizer: special tokens with other ids, or ids beyond the embedding. */
 export function findTokenizerProblems(checkpoint: Checkpoint, tokenizer: Tokenizer): string[] {
   const { specialTokens, textTokens } = checkpoint;
   const problems = specialTokens.flatMap(({ field, token, id }) => {

@@ -46,7 +46,7 @@ export interface DecoderPiece {
   /** Whether the sentence begins or ends with this piece. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** Output frames that were only context, and are not described. */
+  /** Output frames at the start that were only context; their values are not returned. */
   readonly skippedFrames: number;
   /** Output frames, skipped ones included. */
   readonly frames: number;
@@ -133,7 +133,7 @@ async function openGraphs(
   }
 }
 
-/** A function of its own, so that its closures do not keep the graphs' bytes. */
+/** Creates the network outside `openNetwork`, whose closures would keep the graphs' bytes in memory. */
 function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
   const spare: DecoderMemory[] = [];
 

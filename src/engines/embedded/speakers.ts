@@ -35,7 +35,7 @@ export interface EmbeddedVoice extends EmbeddedSpeaker, Physique {
   /** Loudness (ITU-R BS.1770; measured on the Harvard sentences). */
   readonly loudnessLufs: number;
   readonly unlimitedTransform: TransformFactory;
-  /** Its own form, so that a voice that follows itself stays the same, and one for others. May be empty. */
+  /** Forms to start following from, if any: the voice's own, to follow itself unchanged, and one for others. */
   readonly startingForms: readonly StartingForm[];
 }
 
@@ -55,14 +55,14 @@ export function createVoices(): ReadonlyMap<string, EmbeddedVoice> {
   ]);
 }
 
-/** What derives a voice from `0`; the range of the pitch stays. */
+/** Figures by which a voice is derived from `0`. The range of the pitch stays. */
 interface DerivedFigures
   extends Pick<EmbeddedVoice, "level" | "warp" | "decoderPitch" | "tempo" | "loudnessLufs"> {
   /** Factors on formants in addition to `warp`, at {@link LOCAL_WARP_HZ}. */
   readonly localWarp: readonly number[];
   /** At {@link GAIN_HZ}. */
   readonly gainDb: readonly number[];
-  /** Usual `pulseExcess`, in nepers of power. */
+  /** Usual `pulseExcess` of the voice, in nepers of power: the base of the thump limiter's threshold. */
   readonly usualPulseExcess: number;
 }
 

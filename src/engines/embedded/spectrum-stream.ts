@@ -30,7 +30,7 @@ export class SpectrumStream {
   readonly #sizes: readonly number[];
   #chunk = 0;
   #next: number;
-  /** The next frame that leaves the convolutions, described or not. */
+  /** The next frame to leave the convolutions, whether or not its values are returned. */
   #emitted: number;
   /** Frames passed to the decoder. */
   #fed: number;

@@ -15,7 +15,7 @@ import { createCodebook } from "../following/vocal-tract-warp.ts";
 import { FRAME_S, FRAMES_PER_STEP } from "../prosody/frames.ts";
 import type { Plan } from "../prosody/plan.ts";
 
-/** How a voice sounds by itself. Following compares clips with it. */
+/** Pitch, pace, loudness and spectra of a voice that follows nothing. Following compares clips with them. */
 export interface BaselineProfile {
   /** Planned pitch. */
   readonly pitch: BaselinePitch;

@@ -148,9 +148,9 @@ async function keep(folder: string, id: string, { statistics, baseline }: Measur
  * keeps variances positive.
  */
 export interface NormStatistics {
-  /** For infinitely long sentences. */
+  /** Statistics of an infinitely long sentence. */
   readonly level: Float32Array;
-  /** Added per inverse step of 25 ms. */
+  /** Slope over the inverse of a sentence's length in steps of 25 ms. */
   readonly slope: Float32Array;
   readonly floor: Float32Array;
 }

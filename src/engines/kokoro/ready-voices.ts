@@ -16,7 +16,7 @@ import { mean, readStyles, type StylePart, voicesIn } from "./voices.ts";
 export interface ReadyVoice {
   readonly parts: readonly StylePart[];
   readonly statistics: NormStatistics;
-  /** In a mix, that of the heaviest voice. */
+  /** Baseline of the voice; for a mix, of the voice with the most weight. */
   readonly baseline: BaselineProfile;
 }
 

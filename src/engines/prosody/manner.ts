@@ -90,7 +90,7 @@ export function scaleRate(preset: Preset, factor: number): Preset {
 export interface PlannedOptions {
   /** 0 to 2, default 1: scales how far delivery departs from a plain reading as the temperature rises. */
   readonly liveliness: number;
-  /** Tempo of the plan: the manner's. */
+  /** Tempo of the plan, taken from the manner. */
   readonly rate: number;
   /**
    * Factor by which the sound is then compressed in time, at the same pitch: the preset's `rate`, 0.5 to 2. A plan

@@ -54,5 +54,5 @@ export async function planSentence(
   return manners === null ? widened : applyWordGains(widened, manners);
 }
 
-/** A temperature of 1 is a little livelier than was first measured as harmless. */
+/** Strength of the variation at a temperature of 1: slightly above the level that was first measured as harmless. */
 const STRENGTH_AT_TEMPERATURE_1 = 1.3;

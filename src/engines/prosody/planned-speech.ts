@@ -11,11 +11,11 @@ import { SegmentSource } from "./segments.ts";
 import { type SentenceVoice, speakSegments } from "./utterance.ts";
 
 export interface PlannedVoices<C extends { readonly followed: FollowedVoice | null }> {
-  /** Returns the speaker of a script, and what following reports of it. */
+  /** Returns the voice that speaks a script, and the report on what it follows. */
   cast(script: VoiceScript, signal: AbortSignal): Promise<C>;
   /** @param inTurn runs each graph when the utterance gets a turn */
   sentenceVoice(cast: C, script: Script, preset: Preset, inTurn: RunQueued): SentenceVoice;
-  /** The accent in which a script is read. Default: American. */
+  /** Returns the accent in which a script is read. Default: American. */
   accentOf?(script: Script): AccentTag;
   free(): Promise<unknown>;
 }

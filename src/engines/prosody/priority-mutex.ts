@@ -46,5 +46,5 @@ interface Waiting {
   enter(): void;
 }
 
-/** Listeners begin with 200 ms of audio in hand. */
+/** Maximum wait of a job before it alternates with urgent ones. Players buffer 200 ms at the start. */
 const MAX_WAIT_MS = 60;

@@ -126,7 +126,7 @@ class SegmentPlanner {
 class UtteranceOutput {
   readonly builder: FrameBuilder;
   readonly words: WordTimeline;
-  /** Silence to the next sound, and how much of it the sound before contains already. */
+  /** Samples of silence due before the next sound, and how many of them the previous sound already contains. */
   owed = { samples: 0, given: 0 };
   frames = 0;
   readonly #utterance: UtterancePlan;

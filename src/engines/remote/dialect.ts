@@ -42,7 +42,7 @@ export interface RemoteOptions {
   readonly format: "wav" | "pcm";
   readonly sampleRateHz: number;
   readonly references: boolean;
-  /** Sent only to these hosts; `null`: none. */
+  /** API key, sent only to the hosts of `urls`; `null`: none. */
   readonly apiKey: string | null;
   /** Maximum time to the first audio, including all attempts. */
   readonly firstSoundTimeoutMs: number;

@@ -37,9 +37,9 @@ export function fetchContext(options: PullOptions): FetchContext {
 }
 
 export interface PullTimes {
-  /** Until the connection is established. Short, so that the next source is soon tried. */
+  /** Milliseconds until the connection is established. Short, so that the next source is soon tried. */
   readonly connectTimeoutMs: number;
-  /** Until the response begins; then the time in which at least `stallBytes` must arrive. */
+  /** Milliseconds until the response begins; after that, the period in which at least `stallBytes` must arrive. */
   readonly stallTimeoutMs: number;
   readonly stallBytes: number;
   /** Delays before attempts that follow one without progress; after the last, the source is given up. */
@@ -51,7 +51,7 @@ export interface PullTimes {
   /** Interval at which the wheel's size is checked. */
   readonly pipPollMs: number;
   readonly lockPollMs: number;
-  /** After which a lock that is not renewed is stale; at least 2 s. */
+  /** Milliseconds after which a lock that is not renewed is stale; at least 2,000. */
   readonly lockStaleMs: number;
 }
 
@@ -91,7 +91,7 @@ export type PullEvent =
   | { readonly kind: "placed"; readonly file: string; readonly path: string }
   /** Weights are being converted. */
   | { readonly kind: "converting"; readonly checkpoint: string }
-  /** The same, for minutes. */
+  /** Weights are being prepared for use, which takes minutes. */
   | { readonly kind: "preparing"; readonly checkpoint: string };
 
 /** Must not throw. */

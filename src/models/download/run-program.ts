@@ -12,7 +12,7 @@ interface ProgramRun {
   readonly install: string;
   /** Replaces this process's environment. */
   readonly env: NodeJS.ProcessEnv;
-  /** Kills it. */
+  /** Kills the program when it aborts. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Receives the output in order, with backpressure. */

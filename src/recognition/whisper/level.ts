@@ -8,7 +8,7 @@ const SILENT_DB = -100;
 const AUDIBLE_DB = -60;
 /** Spread below which a clip is steady noise; speech under white noise of equal level varies by 6 dB. */
 const MIN_SPREAD_DB = 3;
-/** Shorter than any word. */
+/** Minimum seconds of a clip with speech: less is shorter than any word. */
 const MIN_S = 0.2;
 
 /** Returns the level of each 20 ms frame, mean removed, in dBFS, at least -100. */

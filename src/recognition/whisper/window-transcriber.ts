@@ -35,7 +35,7 @@ export interface WindowTranscript {
   readonly language: string | null;
   readonly languageProbability: number | null;
   readonly speechProbability: number;
-  /** Of all tokens, the end token included. */
+  /** Natural logarithms of the probabilities of all tokens, including the end token. */
   readonly logProbabilities: readonly number[];
   /** Times from the window's start; empty without speech. */
   readonly segments: readonly TranscriptSegment[];
@@ -49,7 +49,7 @@ const NO_SPEECH_PROBABILITY = 0.6;
 const UNSURE_LOG_PROBABILITY = -1;
 const GUESSED_LOG_PROBABILITY = -1.35;
 
-/** More than any speaker says. */
+/** Maximum tokens per second of sound: more than any speaker says. */
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
 const MAX_TOKENS = 220;

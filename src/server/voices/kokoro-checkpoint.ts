@@ -49,7 +49,7 @@ const THREAD_BYTES = 450 * 2 ** 20;
  */
 const MAX_THREADS = 8;
 
-/** Excludes the first 0.4 s. */
+/** Cost of a slot: 0.6 s of processor time per second of speech, in addition to some 0.4 s before the first sound. */
 const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
 
 /** A thread may measure an unused voice for some seconds. */

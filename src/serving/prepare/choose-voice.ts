@@ -8,9 +8,9 @@ import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-car
 import { nearestName } from "../../core/nearest-name.ts";
 import type { ChosenVoice } from "../../core/script.ts";
 
-/** Meaning of a `voice`, as far as the model itself knows it. */
+/** The meaning of a request's `voice`, before custom voices are looked up. */
 export interface VoiceChoice {
-  /** Absent if it is not one of the model's own, or the label's own. */
+  /** Voice of the model; absent if the model has none of that name, or if `speaker` already stands for it. */
   readonly voice?: ChosenVoice;
   /** Label that stands for the voice; absent if none does. */
   readonly speaker?: SpeakerLabel;
@@ -23,7 +23,7 @@ export interface CustomVoiceRef {
   readonly name: string;
   /** Name of the field in messages. */
   readonly field: string;
-  /** Field to blame, if messages say more of it. */
+  /** Field to name as `param` in errors, if `field` describes it at length. Default: `field`. */
   readonly param?: string;
 }
 
@@ -47,8 +47,8 @@ export function chooseVoice(word: string, field: string, cast: ModelVoices): Voi
 }
 
 /**
- * Finds the same for a turn whose label decides nothing but the voice: a voice that a label stands for is chosen by
- * that label alone, so that each of its names gives the same bytes.
+ * Finds the voice for a turn whose label only decides the voice. If a label stands for the voice, returns that label
+ * alone, so that all names of a voice give the same bytes.
  */
 export function chooseSpeaker(word: string, field: string, cast: ModelVoices): VoiceChoice {
   const { speaker, ...choice } = chooseVoice(word, field, cast);
@@ -126,7 +126,7 @@ function mixed(parts: readonly VoiceMixPart[], field: string, cast: ModelVoices)
     weights.set(voice, (weights.get(voice) ?? 0) + weight);
   }
   const voices = [...weights];
-  // Names of one voice are no mix.
+  // Several names of one voice are not a mix.
   if (voices.length === 1) return alone(voices[0]![0], cast);
   if (!cast.takes.mixes) {
     throw new ServiceError(

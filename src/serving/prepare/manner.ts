@@ -54,8 +54,8 @@ export interface ReadManner {
 }
 
 /**
- * Reads how a text is to be said; `null` where nothing is asked. A clause counts only if every word in it is known, and
- * none does after a negation in its sentence, so the worst error is to change nothing.
+ * Parses instructions on how to speak a text; `null` if they ask for nothing. A clause counts only if every word in
+ * it is known, and no clause counts after a negation in its sentence, so the worst error is to change nothing.
  */
 export function readManner(instructions = ""): ReadManner | null {
   const words = instructions.trim();

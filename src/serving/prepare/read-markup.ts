@@ -16,9 +16,9 @@ export interface ParsedText {
   readonly chars: number;
   /** Code points without marks. */
   readonly unmarkedChars: number;
-  /** What it asks for and is not done, each in a few words. */
+  /** Requests of the markup that are not followed, in a few words each. */
   readonly cautions: readonly string[];
-  /** Voices that it names for parts of it, by those names. */
+  /** Voices that the text names for parts of itself, by those names. */
   readonly voices: Readonly<Record<string, VoiceChoice>>;
 }
 
@@ -141,7 +141,7 @@ const noVoice: FindVoice = () => {
   throw new Error("a text that comes in pieces cannot name a voice: name it for all of the text");
 };
 
-/** Lists what a text asks for and the model does not do. */
+/** Returns the requests of a text's markup that the model does not follow. */
 function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
   if (typeof piece === "string" || takes.marks === true) return [];
   const asked = KINDS.flatMap(([kind, isAsked]) => (isAsked(piece) ? [kind] : []));

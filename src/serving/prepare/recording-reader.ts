@@ -103,7 +103,7 @@ export class RecordingReader {
     if (!this.#open.delete(id)) return;
     const isLast = this.#open.size === 0 && this.#isLarge;
     if (isLast) this.#isLarge = false;
-    // If the thread is gone, so is the recording.
+    // If the thread has ended, its recordings are gone, and `send` does nothing.
     this.#calls.send("close", [id], isLast);
   }
 }
@@ -133,7 +133,7 @@ function named(error: unknown, field: string | null): unknown {
   const problem = error instanceof ThreadError ? error.problem : null;
   if (problem === "late" || (problem === "ended" && isOutOfMemory((error as Error).cause))) {
     const what = problem === "late" ? "long" : "much memory";
-    // It would take as much the next time.
+    // A 400, since a retry would take just as long or as much.
     return new ServiceError(400, `${name} takes too ${what} to decode: send it as WAV`, {
       ...param,
       cause: error,

@@ -26,13 +26,13 @@ export interface ResolvedRequest {
   readonly input: { readonly chars: number; readonly audioS: number };
   /** Preset of the request, in addition to the model's. */
   readonly preset: Preset;
-  /** Manner of the reply; absent, the voice's own. */
+  /** Manner of the reply. Default: the voice's own. */
   readonly manner?: RequestedManner;
-  /** What its text asks for and is not done; absent if all is. */
+  /** Requests of the text's markup that are not followed; absent if there are none. */
   readonly cautions?: readonly string[];
   /** Pronunciations of the request. */
   readonly lexicon: Lexicon;
-  /** Voice that speaks; absent, the one of the open turn's label or of its earlier turns. */
+  /** Voice that speaks. Default: that of the open turn's label, or of its earlier turns. */
   readonly voice?: ChosenVoice;
   /** Custom voice that speaks, still to be found. */
   readonly customVoice?: CustomVoiceRef;
@@ -79,7 +79,7 @@ export interface TtsExtras {
   readonly manner?: RequestedManner;
   /** Maximum frames, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
-  /** Seconds of silence for a text with nothing to speak; absent, such a text is a 400. */
+  /** Seconds of silence for a text with nothing to speak. Default: such a text is refused with a 400. */
   readonly silenceS?: number;
 }
 
@@ -301,7 +301,7 @@ function openTurn(
   return { open: { speaker, text: turn.text, ...marked }, read };
 }
 
-/** Bounds a text without its marks, with which its schema lets it be longer. */
+/** Rejects a text that is too long without its markup. The schema allows more, because it counts the markup too. */
 function checkLength(unmarkedChars: number, maxChars: number, field: string): void {
   if (unmarkedChars > maxChars)
     throw new ServiceError(422, `${field} must have at most ${maxChars} characters`, { param: field });

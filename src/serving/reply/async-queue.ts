@@ -24,7 +24,7 @@ export class AsyncQueue<T> {
     return this.#cameAtS;
   }
 
-  /** Ignored after the end. */
+  /** Adds an item. Does nothing after the end. */
   push(thing: T): void {
     if (this.#end !== null) return;
     this.#waiting.push(thing);

@@ -26,7 +26,7 @@ export interface WritingObserver {
    * may not have been consumed yet.
    */
   readonly onCall?: ((call: ToolCall, at: number) => void) | undefined;
-  /** Called when nothing more is written, maybe more than once. */
+  /** Called when nothing more will be written; may be called more than once. */
   readonly onOver: () => void;
 }
 

@@ -15,7 +15,7 @@ export interface TranscribedTurn {
   readonly speechProbability: number | null;
   /** Seconds that were transcribed, from the beginning. */
   readonly heardS: number;
-  /** Time that it took, with the wait for a place; next to nothing for a cached clip. */
+  /** Milliseconds that it took, including the wait for a slot; next to nothing for a cached clip. */
   readonly ms: number;
   /** Why the turn, or part of it, could not be transcribed, for the client; `null` if it was. */
   readonly problem: string | null;
@@ -31,7 +31,7 @@ export interface ReplyFacts {
   readonly writer: Readonly<Record<string, unknown>> | null;
   readonly report: SpeechReport;
   readonly marks: Marks;
-  /** What the text's marks ask for and is not done. */
+  /** Requests of the text's markup that were not followed. */
   readonly cautions?: readonly string[];
 }
 

@@ -92,7 +92,7 @@ export function openSpeechFrames({
       }
       const turn = slot.work(stats.aheadS);
       if (turn !== null) await turn;
-      // The model computes what it has and then has nothing: its slot is free for others until there is text.
+      // The model will run out of text, so its slot is free for others until more arrives.
       if (textStream?.isWriting === true) slot.rest();
       const step = await stats.measureWait(waits.limit(speech.next()), request.streamedText);
       if (step.done) {

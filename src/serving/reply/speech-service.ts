@@ -149,7 +149,7 @@ export class SpeechService {
     const usage = { input_chars, input_audio_seconds, output_audio_seconds: 0 };
     const { loadTimeoutMs } = this.#options;
     let textStream: AuthoredText | null = null;
-    // A client that leaves in the middle has had the text before that.
+    // Whether the text so far must be metered: a client that leaves midway has received it.
     let isOwed = false;
     try {
       textStream = await beginWriting(this.#writingDeps(), prepared, request, stop);

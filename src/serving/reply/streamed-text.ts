@@ -29,7 +29,7 @@ export class StreamedText implements TextStream {
     this.#maxChars = maxChars;
   }
 
-  /** What the marks ask for and is not done. */
+  /** Requests of the markup that are not followed. */
   get cautions(): readonly string[] {
     return [...this.#cautions];
   }

@@ -56,7 +56,7 @@ export class UtteranceStats {
     return this.#admittedS - this.#queuedS;
   }
 
-  /** Restarts the clock at the client's first text: its own time is not the service's. */
+  /** Restarts the clock when the client's first text arrives, since the time before that is the client's. */
   markTextArrived(): void {
     this.#arrivedS = this.nowS;
   }

@@ -169,10 +169,10 @@ function meanOf(one: Transcript, other: Transcript): number | null {
 }
 
 /**
- * Transcription of one clip for every request that asks for it. Each waits in the line of its own key; the first to
- * be admitted starts it for all, and the others leave their lines. Losing the last request stops it; but if that only
- * ran out of patience, it continues to the end of a piece, so that the next attempt is further. The samples are those
- * of a request that still waits, since a request that leaves may give its own away.
+ * Transcription of one clip, shared by all requests for it. Each request waits in its own key's line; the first to be
+ * admitted starts the transcription, and the others then leave their lines. When the last request leaves, the
+ * transcription stops; but if that request only ran out of patience, it continues to the end of a piece, so that the
+ * next attempt starts further on. The samples are those of a waiting request: one that leaves may free its own.
  */
 export class SharedTranscription {
   readonly #places: KeyedSemaphore;
@@ -227,7 +227,7 @@ export class SharedTranscription {
     this.#inLine.add(line);
     try {
       const place = await this.#places.enter(keyId, 1, line.signal);
-      // Two may be admitted at once.
+      // Two requests may be admitted at once: only the first begins.
       if (this.#heard === null) this.#begin(place, traceHeaders);
       else place.release();
     } catch (error) {
@@ -282,11 +282,11 @@ type Recognises = (
 /** Trace headers of the first request that was admitted. */
 export type TraceHeaders = NonNullable<RecogniseOptions["traceHeaders"]>;
 
-/** Reason to leave a clip that the caller will ask for again. */
+/** Reason for which a caller leaves a clip that it will request again. */
 export class WaitLimitError extends RecogniserError {}
 
-/** Longer than any piece takes that is still of use. */
+/** Milliseconds for which a piece may continue after the last request has left: more than a useful piece takes. */
 const LINGERING_MS = 15_000;
 const NOBODY_WAITS = new Error("no remaining waiters");
-/** Reason to leave a line: the clip is being transcribed already. */
+/** Reason for which a request leaves its line. */
 const BEGUN = new Error("it is being transcribed already");

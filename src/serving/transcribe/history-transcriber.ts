@@ -8,8 +8,8 @@ import { failureType, recognitionFacts } from "../request-spans.ts";
 import { type ClipTranscriber, WaitLimitError } from "./clip-transcriber.ts";
 
 /**
- * Turns to transcribe: those that a writer or the speech model reads; also those that set the pace of given text; or
- * none.
+ * Use of transcripts, which decides the turns to transcribe: `writer`, those that a writer or the speech model reads;
+ * `always`, also those that set the pace of given text; `never`, none.
  */
 type TranscriptionUse = "writer" | "always" | "never";
 

@@ -43,7 +43,7 @@ export function verboseTranscription(
   };
 }
 
-/** Formats the same of a translation, whose text is English. */
+/** Formats `verbose_json` of a translation, whose text is English. */
 export function verboseTranslation(heard: TranscribedRecording): VerboseTranslation {
   const { transcript, durationS } = heard;
   return {

@@ -104,7 +104,7 @@ export class Transcriptions {
       const listen = async (): Promise<Transcript> => {
         try {
           const transcript = await recogniser.recognise(counted, options, stop.signal);
-          // What it skipped is a part of the recording, too.
+          // Sound that the recogniser left unread counts towards the recording's length.
           await skipSamples(counted, Number.POSITIVE_INFINITY, stop.signal);
           return transcript;
         } catch (error) {

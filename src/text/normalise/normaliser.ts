@@ -56,7 +56,7 @@ const LENGTHENED = withRanges(
 );
 /** Sounds and laughs that no dictionary lists. */
 const SOUNDS: ReadonlySet<string> = new Set(["shh", "brr", "grr", "pff", "zzz", "lol"]);
-/** "Let's gooo" is no goo. */
+/** Words that a lengthened spelling rarely stands for: "gooo" is "go", not "goo". */
 const UNLIKELY: ReadonlySet<string> = new Set(["goo", "thee", "bee"]);
 const MAX_SPELLINGS = 16;
 const CLIPPED_THE = /(?<![a-z'])th'(?= [a-z])/giu;

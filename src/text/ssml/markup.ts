@@ -4,7 +4,7 @@ export interface ParsedMarkup {
   readonly piece: TextPiece;
   /** Code points of the spoken text, without markup. */
   readonly spokenChars: number;
-  /** What the markup asks for and no voice does. Short ASCII phrases, bounded in number. */
+  /** Requests of the markup that no voice follows. Short ASCII phrases, bounded in number. */
   readonly cautions: readonly string[];
 }
 

@@ -87,7 +87,7 @@ export function nearestPhonemes(
   const known = readGivenPhonemes(ipa);
   const read = "phonemes" in known ? known : readGivenPhonemes(nearestSounds(ipa));
   if ("why" in read) return "why" in known ? known : read;
-  // A length mark changes nothing, and tells phonemes from an address.
+  // An added length mark is silent, and distinguishes the phonemes from an address.
   return { phonemes: isPhonetic(read.phonemes) ? read.phonemes : `${read.phonemes}ː` };
 }
 

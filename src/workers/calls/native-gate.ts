@@ -3,9 +3,9 @@
  * process (onnxruntime throws uncaught), so the host has to know.
  */
 export interface NativeCallGuard {
-  /** Does not return in a thread that is to end. */
+  /** Marks the start of a native call. Does not return in a thread that is to end. */
   enter(): void;
-  /** Called once for each `enter`. Does not return in a thread that is to end. */
+  /** Marks the end of a native call; called once for each `enter`. Does not return in a thread that is to end. */
   leave(): void;
 }
 

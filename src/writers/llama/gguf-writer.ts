@@ -111,7 +111,7 @@ class GgufWriter implements Writer {
     const shared = commonPrefixLength(one!, other!);
     const pieces = shared - (shared % BATCH_TOKENS);
     if (pieces === 0 || pieces > maxPromptTokens(this.#options)) return;
-    // One more token, as the last is never cached.
+    // Adds one token, since the last is never cached.
     const beginning = one!.slice(0, pieces + 1);
     const never = this.#closed.signal;
     const sequence = await this.#pool.take(beginning, never);

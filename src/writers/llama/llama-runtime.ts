@@ -60,7 +60,7 @@ async function load(): Promise<{ module: Module; llama: Llama }> {
     build: "never",
     skipDownload: true,
     logLevel: module.LlamaLogLevel.error,
-    // Errors reach the caller.
+    // Logs nothing, since errors are thrown to the caller.
     logger: () => {},
   });
   return { module, llama };

@@ -58,7 +58,7 @@ function softmax(weights: Float32Array, biases: Float32Array, vector: Float32Arr
 
 /** Acts recognised by pattern, whatever the subject; the first match counts. */
 const ACT_PATTERNS: readonly (readonly [act: string, form: RegExp])[] = [
-  // Spares "Hmmmm" and Dallas.
+  // Not garbled: "Hmmmm" (three equal characters in a row) and "Dallas" (home-row letters without a run like "asdf").
   [
     "garbled",
     /^[\W_]*$|^(?!.*(.)\1\1)(?:(?![aeiouy])[a-z]){5,}$|^(?=.*(?:asdf|sdfg|fghj|hjkl|jkl;))[asdfghjkl;\s]+$/,

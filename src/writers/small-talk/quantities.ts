@@ -19,7 +19,7 @@ export function numberIn(text: string): number | null {
     const [, before, times = "a", part = "", plural] = mixed;
     const whole = before === undefined ? 0 : numberIn(before);
     const count = times === "a" || times === "an" ? 1 : numberIn(times);
-    // "Two thirds", but not "twenty-third".
+    // "two thirds", but not the ordinal "twenty-third".
     return whole === null || count === null || (count === 1) === (plural === "s")
       ? null
       : whole + count * PARTS[part]!;
@@ -27,7 +27,7 @@ export function numberIn(text: string): number | null {
   const scaled = /^(\d+(?:\.\d+)?) (hundred|thousand|million|billion)$/.exec(plain);
   if (scaled) return Number(scaled[1]) * (SCALES[scaled[2] ?? ""] ?? 1);
   const [whole = "", decimals, ...others] = plain.split(" point ");
-  // Perhaps a version.
+  // Several points: perhaps a version number.
   if (others.length > 0) return null;
   const count = wholeNumber(whole.split(" "));
   if (count === null || decimals === undefined) return count;

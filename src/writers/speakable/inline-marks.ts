@@ -37,10 +37,10 @@ export const ESCAPED = /\\([*_#`~|[\]{}<>!+.\-()$%&])/g;
 export const FORMULA = /\\\(((?:[^\\]|\\(?![()]))+)\\\)|\\\[((?:[^\\]|\\(?![[\]]))+)\\\]/g;
 
 const COMMENT = /<!--.*?-->/g;
-/** With the role that follows. */
+/** Tokens of chat templates, with the role that may follow. */
 const TEMPLATE_TOKEN =
   /(?:<\|\w{1,40}\|>|<(?:start|end)_of_turn>)(?:(?:assistant|user|model)(?=[\s<]|$))?|<\/s>|<<\/?SYS>>|\[\/?INST\]/g;
-/** Around an address that was set aside. */
+/** Angle brackets around an address, which a placeholder stands for. */
 const AUTOLINK = /<(?:mailto:)?(\ue001[\ue100-\uf8ff])>/g;
 /** Footnote numbers: `[^1]`, `【4†source】`, and `[1]` directly after a sentence or a quotation. */
 const NOTE = /(?<=\S)\[\^\d{1,3}\]|【\d{1,3}†[^】]{0,40}】|(?<=[.!?”"])(?:\[\d{1,3}\])+(?=\s|$)/g;
@@ -162,7 +162,7 @@ const CUE = /^(?:(?:long )?pause|laughter|applause|(?:sfx|vfx|bgm|sound): \D{1,4
 /** Matching brackets and parentheses. */
 interface Pairs {
   readonly closedAt: ReadonlyMap<number, number>;
-  /** Brackets around a letter. */
+  /** Opening brackets with a letter inside. */
   readonly worded: ReadonlySet<number>;
 }
 

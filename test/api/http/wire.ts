@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { TestServer } from "./start.ts"; /** A response with untyped JSON. */
+import type { TestServer } from "./start.ts";
+
 export type Reply = Omit<Response, "json"> & {
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
   json(): Promise<any>;
 };
 
-/** A parsed server-sent event. */
 export interface SentEvent {
   readonly event: string;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about

@@ -39,7 +39,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);
-    // The audio comes last: its placeholder is searched for from the end, after texts of the client's.
+    // The audio comes last: its placeholder is sought from the end, since earlier members may hold client text.
     const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
     return sendJsonWithAudio(reply, body, file);
   });
@@ -51,7 +51,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
-    // The audio comes last, as above.
+    // The audio comes last, as in `POST /v1/tts`.
     const answer = { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) };
     const body: ConverseResponse = { request_id: request.id, model, usage, meta, reply: answer };
     return sendJsonWithAudio(reply, body, file);

@@ -85,7 +85,7 @@ export class RealtimeSocket {
   #isDraining = false;
   #isFinishing = false;
   #isSlowed = false;
-  /** Time since which the session has been held back with its command budget not calm; `null` if it is not. */
+  /** Time since which the session is held back below its reserve of the command budget; else `null`. */
   #overdrawnSinceMs: number | null = null;
   #unanswered = 0;
   #readBytes = 0;

@@ -61,7 +61,7 @@ async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
     quantisation: (precision) => csmQuantisation(config, precision),
     embeddingTables: [CSM_NAMES.text, ...CSM_NAMES.audio],
     backbone,
-    // A frame's codes, after the state that they start from.
+    // One position for the backbone's state and one for each code of a frame but the last.
     depthDecoder: { ...depth, positions: codebooks },
     defaultPositions: backbone.positions,
     specialTokens: readSpecialTokens(fields),

@@ -34,7 +34,7 @@ export class KvCache {
   }
 
   /**
-   * Grows to so many positions per slot, and one more: an idle slot gets a row written after its last one.
+   * Grows to `positions` per slot plus one, because an idle slot gets a row written after its last one.
    *
    * @throws Error if the model has fewer positions
    */

@@ -65,7 +65,7 @@ export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qw
     kind,
     size: config.text("tts_model_size"),
     talker: talkerSizes,
-    // It reads one frame: the talker's state, and all codes but the last.
+    // One position for the talker's state and one for each code of a frame but the last.
     predictor: { ...transformerSizes(predictor), positions: codebooks },
     textTokens: talker.integer("text_vocab_size"),
     textWidth: talker.integer("text_hidden_size"),

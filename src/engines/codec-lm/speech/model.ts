@@ -58,7 +58,7 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
   });
 }
 
-/** Threads with little to do go before one that computes without a pause. */
+/** Niceness of the computing threads, which never pause: threads with little work go first. */
 const NICENESS = 10;
 
 /** On Linux a thread has its own niceness, which threads it starts inherit. */

@@ -204,7 +204,7 @@ export function maxFramesFor(text: string): number {
   return Math.ceil((BASE_S + countLetters(text) / MIN_LETTERS_PER_S) / FRAME_S);
 }
 
-/** Tells whether a text can be all the words of a recording of that length. */
+/** Returns whether a text can be all the words of a recording of that length. */
 export function couldCoverAudio(text: string, durationS: number): boolean {
   const letters = countLetters(text.trim());
   return letters / MAX_LETTERS_PER_S <= durationS && durationS <= MAX_SILENCE_S + letters / MIN_LETTERS_PER_S;

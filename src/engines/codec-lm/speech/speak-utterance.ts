@@ -43,7 +43,7 @@ const CONTEXT_S: Readonly<Record<ClipSupport["kind"], number>> = { any: 20, clip
 /** Frames of a segment that are played before more text is requested: one passage is enough to begin with. */
 const FRAMES_BEFORE_LOOKAHEAD = 6;
 
-/** Time after which another utterance may have ended. */
+/** Suggested delay of a retry, in milliseconds: by then another utterance may have ended. */
 const RETRY_AFTER_MS = 2_000;
 
 /**

@@ -48,7 +48,7 @@ class SegmentRecorder {
   readonly #frames: SpokenFrame[] = [];
   #count = 0;
 
-  /** @param keeps whether the speech will be read back */
+  /** @param keeps whether to keep the speech as context for the next segment */
   constructor(keeps: boolean) {
     this.#keeps = keeps;
   }

@@ -50,7 +50,7 @@ export interface FollowContext {
 export interface VoiceTarget {
   readonly profile: VoiceProfile;
   readonly start: EmbeddedVoice;
-  /** The start's form, if the vocal tract is followed. */
+  /** Starting form of `start`, used if the vocal tract is followed. */
   readonly form: StartingForm;
   /** Vocal tract length, from `estimateVocalTractWarp`. */
   readonly warp: number;
@@ -165,7 +165,7 @@ function limitThumps(under: TransformFactory, strength = 0): TransformFactory {
   return (plan) => createThumpLimiter(under(plan), plan, strength);
 }
 
-/** Refers to its parameters alone, for the same reason. */
+/** Returns a transform factory that refers to its parameters alone, for the same reason as {@link limitThumps}. */
 function applySoundMap(under: TransformFactory, map: SoundMap): TransformFactory {
   return (plan) => createSoundMapTransform(under(plan), map, plan.pitchHz);
 }

@@ -200,7 +200,7 @@ function halvesDistance({ frames, track, recording }: AnalysedRecording, voiced:
   return Math.hypot(2 * Math.log2(pitch! / otherPitch!), Math.sqrt(mean(squares)) / APART_SPREADS);
 }
 
-/** 1.2 s: halves of less differ by what they say. */
+/** Minimum length of a half to compare, 1.2 s: shorter halves differ by their words alone. */
 const MIN_COMPARED_FRAMES = 1.2 / FRAME_S;
 /** Difference of mean spectra, by the spread of frames, that counts as half an octave. */
 const APART_SPREADS = 1.1;

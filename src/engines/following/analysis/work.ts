@@ -1,4 +1,6 @@
-import type { PriorityMutex } from "../../prosody/priority-mutex.ts"; /** Long work in small pieces: it yields about every 3 ms of work so that the caller may let others go first. */
+import type { PriorityMutex } from "../../prosody/priority-mutex.ts";
+
+/** Long work in small pieces. Yields about every 3 ms of work, so that the caller may let other work go first. */
 export type Work<T> = Generator<void, T, void>;
 
 /** Does work in the calling thread, yielding to the event loop between pieces. @throws the signal's reason */

@@ -97,14 +97,14 @@ const STRESS_ID = 156;
 /** Voiced frames with less energy are inaudible. */
 const MIN_VOICED_ENERGY = 2;
 const LOW_SEMITONES = -0.5;
-/** Above 1 a rise is steepest at its end. */
+/** Exponent of a rise over its frames: above 1 it is steepest at its end. */
 const BEND = 1.3;
 /** 300 and 450 ms. */
 const MIN_RISE_FRAMES = 24;
 const MAX_RISE_FRAMES = 36;
 /** 125 ms before a rise, in which the pitch falls to its start. */
 const BLEND_FRAMES = 10;
-/** A word's final pitch is the maximum of its last 75 ms: a closing consonant dips. */
+/** Frames at a word's end, 75 ms, whose maximum is its final pitch, since a closing consonant dips. */
 const NEAR_END_FRAMES = 6;
 const LIFT_FRAMES = 16;
 const RELEASE_FRAMES = 8;

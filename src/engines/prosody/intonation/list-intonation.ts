@@ -55,7 +55,7 @@ const CHOICE = { toSemitones: 2.5, maxSemitones: 3 };
 const LIST = { toSemitones: 0.5, maxSemitones: 1.5 };
 /** UTF-16 units at a word's end in which marks are looked for. */
 const MAX_MARKS_CHARS = 8;
-/** Words in an item. */
+/** Maximum words of a list item. */
 const MAX_ITEM_WORDS = 3;
 const MAX_LAST_ITEM_WORDS = 5;
 /** "However, he came and went" is no list. */

@@ -99,7 +99,7 @@ const MAX_VARIATION = 0.25;
 const MAX_RISE = 5;
 
 export interface GivenPace {
-  /** Factor on each phoneme's length that is applied already. */
+  /** Factor that was already applied to each phoneme's length. */
   readonly stretch: readonly number[];
   readonly rate: number;
 }

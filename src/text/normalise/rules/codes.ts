@@ -23,7 +23,7 @@ const SECRET = withRanges(
   `\\b(?:pin|code|codes|passcode|passwords?|otp|ssn|isbn|zip|token|(?:cards?|accounts?|numbers?|visa|mastercard|amex|phone|iban)\\b.{0,20}\\b(?:ending|ends) (?:in|with))${NUMBER_OF}${IS}`,
   "iu",
 );
-/** After these, four or more digits are. */
+/** After these, four or more digits are read one by one. */
 const REFERENCE = withRanges(
   "\\b(?:account|acct\\.?|routing|card|imei|sku|serial|confirmation|reference|ref\\.?|tracking|order|ticket|case|claim|" +
     `invoice|booking|id|customer|member|phone|fax|policy|patient|student|employee|box|tel\\.?|telephone)${NUMBER_OF}${IS}`,

@@ -13,7 +13,7 @@ const BOOKS = wordMap(
 );
 /** Chapter and verse, unlike a time of day. */
 export const VERSE_AHEAD = withRanges(/^ ?\d{1,3}:\d{1,3}(?![\p{L}\d:]| ?[ap]\.?m)/u);
-/** Books of two or three parts, which need a number. */
+/** Books in two or three parts, whose short forms need a number before them. */
 const NUMBERED_BOOK = /^(?:Sam|Kgs|Chr|Chron|Cor|Thess|Tim|Pet)$/;
 const NUMBER_LAST = /(?:[123]|First|Second|Third) $/u;
 /** Books that are also first names. */

@@ -1,4 +1,4 @@
-import { readManner, TRAITS } from "../../src/serving/prepare/manner.ts";
+import { readManner, TRAITS } from "../../src/serving/prepare/read-manner.ts";
 import { sentencesQuality } from "../quality.ts";
 import type { HowSaid } from "../renderings.ts";
 import type { Row } from "../row.ts";

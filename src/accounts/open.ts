@@ -4,7 +4,7 @@ import { databasePath, libsqlStore } from "./libsql/libsql-store.ts";
 import { neededUrl, SHARED_BUCKETS, SHARED_STORE } from "./shared-address.ts";
 import type { Store, StoreWatch } from "./store.ts";
 import { type Tenancy, tenancyOn } from "./tenancy.ts";
-import type { GuardOptions } from "./valkey/guarded.ts";
+import type { GuardOptions } from "./valkey/guarded-buckets.ts";
 
 type StoreSettings = Pick<Settings, "dataDir" | "store">;
 
@@ -55,7 +55,7 @@ export async function openBuckets(
   const { parseValkeyAddress } = await import("./valkey/valkey-address.ts");
   const address = parseValkeyAddress(neededUrl(url, SHARED_BUCKETS));
   const { valkeyBuckets } = await import("./valkey/valkey.ts");
-  const { GuardedBuckets } = await import("./valkey/guarded.ts");
+  const { GuardedBuckets } = await import("./valkey/guarded-buckets.ts");
   const silenceMs = Math.max(MIN_SILENCE_MS, 2 * timeoutMs);
   return GuardedBuckets.open(valkeyBuckets(address, { prefix, silenceMs }), { ...watch, timeoutMs });
 }

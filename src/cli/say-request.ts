@@ -69,12 +69,12 @@ export class SayRequests {
     const manner =
       instructions === undefined
         ? null
-        : (await import("../serving/prepare/manner.ts")).readManner(instructions);
+        : (await import("../serving/prepare/read-manner.ts")).readManner(instructions);
     // A dummy text: this checks the other flags and resolves the model.
     const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
     const requests = new SayRequests(given, models, recording, manner?.asked, model);
     if (manner !== null) {
-      const { mannerHeader } = await import("../serving/prepare/manner.ts");
+      const { mannerHeader } = await import("../serving/prepare/read-manner.ts");
       const report = mannerHeader(manner, model.card.takes.manner);
       if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
     }
@@ -280,8 +280,8 @@ async function reportUnreadParams(params: unknown, { stderr }: CommandIo): Promi
   const { IgnoredFields } = await import("../contract/json/read-json.ts");
   const unread = new IgnoredFields();
   unread.addUnknown(TtsRequest, { params });
-  const told = unread.headerValue();
-  if (told !== null) printLine(stderr, `Ignored: ${told}.`);
+  const ignored = unread.headerValue();
+  if (ignored !== null) printLine(stderr, `Ignored: ${ignored}.`);
 }
 
 function hashOf(bytes: string | Uint8Array): string {

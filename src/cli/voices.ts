@@ -63,8 +63,8 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
     const { data } = listVoices(cards, serverVoices, own);
     const keyOf = new Map(own.map(({ voiceId, keyId }) => [voiceId, keyId]));
     if (json) {
-      const told = data.map((voice) => ({ ...voice, key_id: keyOf.get(voice.id) ?? null }));
-      io.stdout.write(`${JSON.stringify(told)}\n`);
+      const rows = data.map((voice) => ({ ...voice, key_id: keyOf.get(voice.id) ?? null }));
+      io.stdout.write(`${JSON.stringify(rows)}\n`);
       return;
     }
     const rows = data.map(({ id, name, sex, aliases, models: of, owner }) => [
@@ -83,8 +83,8 @@ async function add(file: string, flags: AddFlags, command: Command, io: CommandI
   await untilInterrupted(async (signal) => {
     await withTenancy(settings, io, async (tenancy) => {
       const keyId = await resolveKeyId(flags.key, tenancy);
-      const { voice, isHeard } = await createVoice(file, flags, { settings, tenancy, keyId, io }, signal);
-      if (flags.json !== true) return void io.stdout.write(describeVoice(voice, isHeard));
+      const { voice, hasText } = await createVoice(file, flags, { settings, tenancy, keyId, io }, signal);
+      if (flags.json !== true) return void io.stdout.write(describeVoice(voice, hasText));
       const { describeCustomVoice } = await import("../serving/voices/voice-list.ts");
       io.stdout.write(`${JSON.stringify({ ...describeCustomVoice(voice), key_id: voice.keyId })}\n`);
     });
@@ -114,7 +114,7 @@ async function createVoice(
   { name, consent, text, description }: AddFlags,
   { settings, tenancy, keyId, io }: VoiceCreation,
   signal: AbortSignal,
-): Promise<{ readonly voice: VoiceRecord; readonly isHeard: boolean }> {
+): Promise<{ readonly voice: VoiceRecord; readonly hasText: boolean }> {
   const { readVoiceForm } = await import("../contract/voice-form.ts");
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const { judgeClip } = await import("../server/voices/voice-audio.ts");
@@ -131,7 +131,7 @@ async function createVoice(
     serverVoices: await readServerVoices(settings, models),
     decode: () => Promise.reject(new Error("nothing is spoken here")),
   });
-  let isHeard = true;
+  let hasText = true;
   const making = {
     judge: judgeClip,
     field: "the recording",
@@ -141,7 +141,7 @@ async function createVoice(
         return (await transcribeSound(clipSource(clip), asked, settings, io, signal)).transcript.text;
       } catch {
         signal.throwIfAborted();
-        isHeard = false;
+        hasText = false;
         return null;
       }
     },
@@ -157,7 +157,7 @@ async function createVoice(
     const sound = await readRecording(file, signal, io.stdin);
     const { voice, audio } = await createVoice(wanted, sound, keyId, making, signal);
     await voices.add(voice, audio);
-    return { voice, isHeard };
+    return { voice, hasText };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new UsageError(`This cannot be a voice: ${error.message}.`);
@@ -180,12 +180,12 @@ async function resolveKeyId(asked: string | undefined, tenancy: Tenancy): Promis
   throw new UsageError(`There is no key ${JSON.stringify(asked)} that is good: see antiphon keys list.`);
 }
 
-function describeVoice(voice: VoiceRecord, isHeard: boolean): string {
+function describeVoice(voice: VoiceRecord, hasText: boolean): string {
   const { name, voiceId, durationS, trust, cautions, refText } = voice;
   const lines = [
     `The voice ${name} (${voiceId}) is kept: ${durationS.toFixed(1)} s, followed with a trust of ${trust.toFixed(2)} of 1.`,
     ...(cautions.length === 0 ? [] : [`What speaks against it: ${cautions.join(", ")} (docs/voices.md).`]),
-    ...(refText === null && !isHeard
+    ...(refText === null && !hasText
       ? ["What is said in it is not known: give --text, or install a recogniser, for a nearer pace."]
       : []),
   ];

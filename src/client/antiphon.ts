@@ -216,15 +216,15 @@ async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void
 /** Parses an event; null for an unknown kind. Throws an `error` event's failure. */
 function eventOf({ event, data }: SentEvent, { failure }: Answer): StreamEvent | null {
   if (!/^(meta|audio|end|error)$/.test(event)) return null;
-  let told: { type: AntiphonErrorType; message: string };
+  let sent: { type: AntiphonErrorType; message: string };
   try {
     const value = JSON.parse(data);
     if (Object(value) !== value) throw new TypeError();
     if (event === "audio") return { event, data: value, pcm: pcmOf(value.pcm_b64) };
     if (event !== "error") return { event: event as "meta" | "end", data: value };
-    told = value;
+    sent = value;
   } catch (cause) {
     throw failure("invalid_response", `an event "${event}" of the reply cannot be read`, { cause });
   }
-  throw failure(told.type, told.message);
+  throw failure(sent.type, sent.message);
 }

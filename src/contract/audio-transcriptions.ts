@@ -228,12 +228,12 @@ export const AudioTranslationRequest = Type.Object(
   { title: "AudioTranslationRequest", additionalProperties: false },
 );
 
-const { words: _, ...told } = VerboseTranscription.properties;
+const { words: _, ...fields } = VerboseTranscription.properties;
 
 /** Reply with `response_format` `verbose_json`. */
 export const VerboseTranslation = Type.Object(
   {
-    ...told,
+    ...fields,
     task: Type.Literal("translate"),
     language: Type.Literal("english", {
       description: "The language of the text; `languages` has the one spoken.",

@@ -11,7 +11,7 @@ import type { openSpokenPhonemes } from "../engines/prosody/read-text.ts";
 import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../models/public-models.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
-import { mannerHeader, readManner } from "../serving/prepare/manner.ts";
+import { mannerHeader, readManner } from "../serving/prepare/read-manner.ts";
 import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
 import {
   isVaried,

@@ -63,7 +63,7 @@ function recogniserOf(settings: Settings): Recogniser | null {
 }
 
 /** Discards all measurements. */
-const UNTOLD: Telemetry = {
+const NO_TELEMETRY: Telemetry = {
   queued() {},
   firstToken() {},
   firstAudio() {},
@@ -111,7 +111,7 @@ export async function openParts(given: Settings): Promise<Parts> {
       customVoices: recordedVoices(serverVoices),
       writing,
       meter: async () => {},
-      telemetry: UNTOLD,
+      telemetry: NO_TELEMETRY,
     },
     {
       ...limits.speaking,

@@ -131,9 +131,9 @@ export class SpeechOf implements Speech {
       signal.throwIfAborted();
       yield* this.#partsOf(plan, signal);
     } catch (error) {
-      const told = stop?.signal.aborted === true ? stop.signal.reason : asAntiphonError(error);
-      this.#reject(told);
-      if (told !== LEFT) throw told;
+      const failure = stop?.signal.aborted === true ? stop.signal.reason : asAntiphonError(error);
+      this.#reject(failure);
+      if (failure !== LEFT) throw failure;
     } finally {
       stop?.end();
       await this.#speaking?.return(ABANDONED_OUTCOME).catch(() => {});

@@ -1,6 +1,6 @@
-import { assemble, FunctionBody } from "./assemble.ts";
-import { type Code, f32, f32x4, f64, f64x2, i8x16, i16x8, i32, i32x4, v128 } from "./instructions.ts";
+import { assemble, FunctionBody } from "./assemble-wasm.ts";
 import { BYTES, type FloatType } from "./variable.ts";
+import { type Code, f32, f32x4, f64, f64x2, i8x16, i16x8, i32, i32x4, v128 } from "./wasm-instructions.ts";
 
 /**
  * Block size of onnxruntime's `MatMulNBits`, with which a product does not depend on the rest of a batch. Rows are

@@ -9,11 +9,11 @@ import type { PublicModel } from "../models/public-models.ts";
 import { openNeuralDetector } from "../recognition/turn-detection/neural-detector.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { tellOfAnother } from "./another-server.ts";
 import { type WyomingPlace, wyomingPlace } from "./compose-wyoming.ts";
 import { messageWithCauses } from "./errors.ts";
 import { composeRecogniser } from "./recogniser/compose-recogniser.ts";
 import { recogniserWeights } from "./recogniser/recogniser-weights.ts";
+import { reportSharing } from "./report-sharing.ts";
 import { bucketsUrl, storeUrl as storeUrlOf, twilioAuthTokens } from "./secret.ts";
 import type { RunningServer, ServerParts } from "./start-server.ts";
 import { type EmbeddedCheckpoint, embeddedVoice } from "./voices/embedded-voice.ts";
@@ -155,7 +155,7 @@ async function startWith(
       ...server,
       firstKey: key,
       async prepare(onWriter = () => {}) {
-        if (storeUrl === null) void tellOfAnother({ dataDir: keysDir, signal: ending.signal, note });
+        if (storeUrl === null) void reportSharing({ dataDir: keysDir, signal: ending.signal, note });
         await prepared(writer, "Authored turns cannot be written", ending.signal, note);
         onWriter();
         await prepared(recogniser, "Recordings cannot be transcribed", ending.signal, note);

@@ -22,8 +22,8 @@ export function withoutLogins(text: string): string {
 
 /** Removes user and password as {@link withoutLogins} does, and cuts the text to 80 characters. */
 export function quotable(text: string): string {
-  const told = withoutLogins(text);
-  return told.length > 80 ? `${told.slice(0, 79)}…` : told;
+  const shown = withoutLogins(text);
+  return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
 /**

@@ -22,7 +22,7 @@ function otherScriptOf(text: string): string | null {
 function otherWordsOf(text: string): string | null {
   const words = text.toLowerCase().normalize("NFC").match(WORDS) ?? [];
   const english = words.filter((word) => ENGLISH.has(word)).length;
-  const [minWords, minShare] = english === 0 ? WITHOUT_ENGLISH : BESIDE_ENGLISH;
+  const [minWords, minShare] = english === 0 ? WITHOUT_ENGLISH : AMONG_ENGLISH;
   let most = 0;
   let language: string | null = null;
   for (const [name, frequent] of LANGUAGES) {
@@ -39,7 +39,7 @@ const MIN_LETTERS = 2;
  * [distinct frequent words, fraction of all words] that a language needs. Names such as "de la" and "von der" rule
  * out fewer words.
  */
-const BESIDE_ENGLISH = [3, 0.25] as const;
+const AMONG_ENGLISH = [3, 0.25] as const;
 const WITHOUT_ENGLISH = [2, 0.3] as const;
 const LATIN = /\p{Script=Latin}/gu;
 const LETTERS = /\p{L}/gu;

@@ -27,7 +27,7 @@ export interface WorkerUtteranceEvents {
 }
 
 /** Maximum frames per message. */
-const MAX_TOLD = 4;
+const MAX_BATCH = 4;
 /** Maximum fraction of the listener's lead for which computed frames are held back while more are computed. */
 const KEPT_PART = 1 / 4;
 const FRAME_MS = 1_000 * FRAME_S;
@@ -145,7 +145,7 @@ export class WorkerUtterance {
     } catch (thrown) {
       if (!this.#over) {
         this.#over = true;
-        this.#tellMade();
+        this.#sendMade();
         this.#events.onFail(thrown);
       }
     } finally {
@@ -159,7 +159,7 @@ export class WorkerUtterance {
   #tell(result: IteratorResult<Frame | EncodedPiece, SpeechReport>): void {
     if (result.done) {
       this.#over = true;
-      this.#tellMade();
+      this.#sendMade();
       this.#events.onEnd(result.value);
     } else {
       // The clips are analysed by now; the generator would keep them to its end.
@@ -171,24 +171,24 @@ export class WorkerUtterance {
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;
       this.#made.push(owned(result.value));
-      if (!this.#mayKeep()) this.#tellMade();
+      if (!this.#mayKeep()) this.#sendMade();
     }
   }
 
   /** Whether computed frames can wait for the next one, so that the consumer wakes less often. */
   #mayKeep(): boolean {
-    if (this.#made.length >= MAX_TOLD || this.#credit === 0 || this.#inbox.isAwaited) return false;
+    if (this.#made.length >= MAX_BATCH || this.#credit === 0 || this.#inbox.isAwaited) return false;
     return FRAME_MS * this.#made.length <= KEPT_PART * (this.#dueMs - this.#events.now());
   }
 
-  #tellMade(): void {
+  #sendMade(): void {
     if (this.#made.length === 0) return;
     this.#events.onFrames(this.#made);
     this.#made = [];
   }
 
   #pauseForText(): void {
-    this.#tellMade();
+    this.#sendMade();
     this.#release();
   }
 

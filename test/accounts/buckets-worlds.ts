@@ -1,6 +1,6 @@
 import { Redis } from "iovalkey";
 import { BucketsError, memoryBuckets, type SharedBuckets } from "../../src/accounts/buckets.ts";
-import { GuardedBuckets, type GuardOptions } from "../../src/accounts/valkey/guarded.ts";
+import { GuardedBuckets, type GuardOptions } from "../../src/accounts/valkey/guarded-buckets.ts";
 import { takeScript, valkeyBuckets } from "../../src/accounts/valkey/valkey.ts";
 import { parseValkeyAddress } from "../../src/accounts/valkey/valkey-address.ts";
 import type { BucketsWorld } from "./buckets-conformance.ts";

@@ -16,7 +16,7 @@ import { PartialFile } from "../../src/cli/book/partial-file.ts";
 import { writeOutput } from "../../src/cli/terminal/command-io.ts";
 import { openForResume, openNew, replaceFile, writeJson } from "../../src/core/replace-file.ts";
 import { PartFile as PulledPart } from "../../src/models/download/part-file.ts";
-import { tellOfAnother } from "../../src/server/another-server.ts";
+import { reportSharing } from "../../src/server/report-sharing.ts";
 import { sourceFiles } from "../architecture/read-imports.ts";
 import { TOP } from "../architecture/top.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
@@ -102,7 +102,7 @@ describe("a written file", () => {
     const { folder, isLink, requireUntouched } = withLinks("server.running");
     const stop = new AbortController();
     const look = { dataDir: folder, signal: stop.signal, note: () => {}, beatMs: 1 };
-    const warning = tellOfAnother(look);
+    const warning = reportSharing(look);
     await until("its file", () => !isLink("server.running"));
     stop.abort();
     await warning;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
 import { openApiDocument } from "../../src/api/http/openapi/openapi-document.ts";
-import { TRAITS } from "../../src/serving/prepare/manner.ts";
+import { TRAITS } from "../../src/serving/prepare/read-manner.ts";
 import { sourceFiles } from "../architecture/read-imports.ts";
 import { TOP } from "../architecture/top.ts";
 import { decoded } from "../audio/recordings/decoded.ts";

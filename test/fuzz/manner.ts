@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Manner } from "../../src/core/script.ts";
-import { mannerHeader, readManner, TRAITS } from "../../src/serving/prepare/manner.ts";
+import { mannerHeader, readManner, TRAITS } from "../../src/serving/prepare/read-manner.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 

@@ -9,7 +9,7 @@ export interface ServerIdentity {
 
 /** Turns an error of the server or the network into one sentence with the remedy. */
 export function asBucketsError({ name, message }: Error, spoken: ServerIdentity): BucketsError {
-  const detail = told(message, spoken.password);
+  const detail = withoutPassword(message, spoken.password);
   const other = name === "ReplyError" ? REFUSING : AWAY;
   const [finding, remedy] = FINDINGS.find(({ sign }) => sign.test(message))?.says ?? other;
   return new BucketsError(`The shared buckets at ${spoken.place} ${finding} (${detail}): ${remedy}.`);
@@ -59,7 +59,7 @@ const FINDINGS: readonly { readonly sign: RegExp; readonly says: Says }[] = [
 const MAX_CHARS = 200;
 
 /** Shortens foreign text and removes the password, which some servers repeat. */
-function told(words: string, password: string | null): string {
+function withoutPassword(words: string, password: string | null): string {
   const forms = password === null ? [] : [password, encodeURIComponent(password)];
   const without = forms.reduce((text, form) => text.replaceAll(form, "…"), words);
   return without.replace(/\p{Cc}+/gu, " ").slice(0, MAX_CHARS);

@@ -44,8 +44,8 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
   });
 
   const toldOf = (error: unknown): BucketsError => {
-    const told = error instanceof Error ? error : new Error(String(error));
-    return asBucketsError(UNSENT.test(told.message) ? (trouble ?? LOST) : told, spoken);
+    const failure = error instanceof Error ? error : new Error(String(error));
+    return asBucketsError(UNSENT.test(failure.message) ? (trouble ?? LOST) : failure, spoken);
   };
   const run = async (name: string, { rpm, burst }: BucketLimits, taking: 0 | 1): Promise<SharedReading> => {
     // Braces keep all data of a key on one node of a cluster.

@@ -37,14 +37,14 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const failure = asHttpError(error);
   request.tracked.fail(failure);
   reply.code(failure.status).headers(errorHeaders(failure));
-  const told = envelopeFor(failure, request);
+  const payload = envelopeFor(failure, request);
   if (!mustDiscardBody(request.raw, reply.raw)) {
-    reply.send(told);
+    reply.send(payload);
     return;
   }
   reply.hijack();
   const headers = { ...headersOf(reply), "Content-Type": JSON_TYPE };
-  answerAndDiscardBody(request.tracked, { status: failure.status, headers, body: JSON.stringify(told) });
+  answerAndDiscardBody(request.tracked, { status: failure.status, headers, body: JSON.stringify(payload) });
 }
 
 /** Whether Fastify rejected the `Content-Type` as empty or invalid. */

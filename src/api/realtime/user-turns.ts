@@ -320,21 +320,21 @@ export class UserTurns {
   /** Sends the transcription events. Returns whether the turn has any words; an empty turn is deleted. */
   #sendTranscription(item: MessageItem, { text, seconds }: TurnTranscript): boolean {
     const at = { item_id: item.id, content_index: 0 };
-    const told = "conversation.item.input_audio_transcription";
+    const prefix = "conversation.item.input_audio_transcription";
     if (text === null) {
       item.text = "";
       const message = "the turn could not be transcribed: say it again";
       const error = { type: "server_error", code: "transcription_failed", message };
-      this.#context.send(`${told}.failed`, { ...at, error });
+      this.#context.send(`${prefix}.failed`, { ...at, error });
       return false;
     }
     item.text = text;
     const { transcription, type } = this.#context.settings();
     // A deleted item gets no transcript: agents-realtime would request the item and receive an error.
     if (type === "transcription" || (transcription !== null && text !== "")) {
-      if (text !== "") this.#context.send(`${told}.delta`, { ...at, delta: text });
+      if (text !== "") this.#context.send(`${prefix}.delta`, { ...at, delta: text });
       const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };
-      this.#context.send(`${told}.completed`, { ...at, transcript: text, usage });
+      this.#context.send(`${prefix}.completed`, { ...at, transcript: text, usage });
     }
     if (text === "") this.#context.items.delete(item.id);
     return text !== "";

@@ -18,13 +18,13 @@ const FRAME_HEADER_BYTES = 10;
  * @param durationS length of the whole recording
  */
 export function id3Chapters(chapters: readonly Chapter[], durationS: number): Uint8Array {
-  const told = chapters.slice(0, MAX_CHAPTERS);
-  const ids = told.map((_, at) => zeroEnded(`chp${at}`));
-  const contents = frame("CTOC", [zeroEnded("toc"), Uint8Array.of(TOP_LEVEL | ORDERED, told.length), ...ids]);
+  const kept = chapters.slice(0, MAX_CHAPTERS);
+  const ids = kept.map((_, at) => zeroEnded(`chp${at}`));
+  const contents = frame("CTOC", [zeroEnded("toc"), Uint8Array.of(TOP_LEVEL | ORDERED, kept.length), ...ids]);
   // The entry count is a byte: with more than 255 chapters there is no table, and players use the frames.
-  const frames = told.length <= 255 ? [contents] : [];
-  for (const [at, { title, startS }] of told.entries()) {
-    const endS = told[at + 1]?.startS ?? durationS;
+  const frames = kept.length <= 255 ? [contents] : [];
+  for (const [at, { title, startS }] of kept.entries()) {
+    const endS = kept[at + 1]?.startS ?? durationS;
     const times = new DataView(new ArrayBuffer(16));
     times.setUint32(0, Math.round(1_000 * startS));
     times.setUint32(4, Math.round(1_000 * endS));
@@ -45,10 +45,10 @@ export function chapterComments(chapters: readonly Chapter[]): string[] {
   let bytes = 0;
   for (const [at, { title, startS }] of chapters.slice(0, MAX_CHAPTERS).entries()) {
     const name = `CHAPTER${`${at + 1}`.padStart(3, "0")}`;
-    const told = [`${name}=${clock(startS)}`, `${name}NAME=${shortened(title)}`];
-    bytes += told.reduce((sum, each) => sum + 4 + utf8(each).length, 0);
+    const pair = [`${name}=${clock(startS)}`, `${name}NAME=${shortened(title)}`];
+    bytes += pair.reduce((sum, each) => sum + 4 + utf8(each).length, 0);
     if (bytes > PAGE_BYTES) break;
-    comments.push(...told);
+    comments.push(...pair);
   }
   return comments;
 }

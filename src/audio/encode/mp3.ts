@@ -91,13 +91,13 @@ export function mp3Info(length: { readonly samples: number; readonly bytes: numb
   view.setUint32(0, FRAME_HEAD);
   frame.set(utf8("Info"), INFO_AT);
   // The length field has 32 bits: beyond it (74 hours) the length is omitted.
-  const told = length !== null && length.bytes <= 0xffff_ffff ? length : null;
-  const lameAt = INFO_AT + (told === null ? 8 : 16);
-  if (told !== null) {
+  const size = length !== null && length.bytes <= 0xffff_ffff ? length : null;
+  const lameAt = INFO_AT + (size === null ? 8 : 16);
+  if (size !== null) {
     view.setUint32(INFO_AT + 4, HAS_FRAMES | HAS_BYTES);
-    view.setUint32(INFO_AT + 8, told.samples / FRAME_SAMPLES + END_FRAMES);
-    view.setUint32(INFO_AT + 12, told.bytes);
-    view.setUint32(lameAt + 28, told.bytes);
+    view.setUint32(INFO_AT + 8, size.samples / FRAME_SAMPLES + END_FRAMES);
+    view.setUint32(INFO_AT + 12, size.bytes);
+    view.setUint32(lameAt + 28, size.bytes);
   }
   frame.set(utf8("LAME3.100"), lameAt);
   frame[lameAt + 9] = CONSTANT_BITRATE;

@@ -126,8 +126,8 @@ export class CaptionFile {
   async add(text: string, words: readonly WordTiming[], atS: number): Promise<void> {
     const later = words.map((word) => ({ ...word, start: word.start + atS, end: word.end + atS }));
     const cues = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes });
-    const told = this.#form.ending === "srt" ? toSrt(cues, this.#cues + 1) : toVtt(cues).slice(HEAD.length);
-    await this.#part.write(Buffer.from(told));
+    const cued = this.#form.ending === "srt" ? toSrt(cues, this.#cues + 1) : toVtt(cues).slice(HEAD.length);
+    await this.#part.write(Buffer.from(cued));
     this.#cues += cues.length;
   }
 

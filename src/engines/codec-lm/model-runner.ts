@@ -151,7 +151,7 @@ export class ModelRunner {
       codes,
       ...sequence.state.acceptFrame(codes),
     }));
-    const audible = accepted.filter(({ isHeard }) => isHeard);
+    const audible = accepted.filter(({ isAudible }) => isAudible);
     const sounds = await decoder.decodeTogether(
       audible.map(({ sequence, codes }) => ({ stream: sequence.state.decoderStream, codes })),
     );
@@ -165,7 +165,7 @@ export class ModelRunner {
         sequence.state.addText?.(sequence.row);
         sequence.output = null;
       }
-      const samples = each.isHeard ? sounds[audible.indexOf(each)]! : new Float32Array(0);
+      const samples = each.isAudible ? sounds[audible.indexOf(each)]! : new Float32Array(0);
       sequence.deliver({ codes, samples }, ending);
     }
   }

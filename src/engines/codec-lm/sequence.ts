@@ -12,7 +12,7 @@ export interface SequenceState {
   /** Samples a frame's first code, or returns why there are no more frames. Called once per frame. */
   sampleFirst(logits: Float32Array): number | StopReason;
   /** Records a sampled frame. @returns whether it is audible, and why it is the last; `null`: more follow */
-  acceptFrame(frame: CodeFrame): { readonly isHeard: boolean; readonly stop: StopReason | null };
+  acceptFrame(frame: CodeFrame): { readonly isAudible: boolean; readonly stop: StopReason | null };
   /** Adds the text embedding that goes with a frame to the backbone's input row. */
   addText?(row: Float32Array): void;
 }

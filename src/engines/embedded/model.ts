@@ -4,7 +4,7 @@ import { ConversationError, SpeechFailedError, type SpeechModel } from "../../co
 import type { NativeGuard } from "../../onnx/session.ts";
 import { runInterleaved } from "../following/analysis/work.ts";
 import type { CastSpeaker } from "../following/reference-voice.ts";
-import { applyManner, plannedOptions, type VoiceScript } from "../prosody/manner.ts";
+import { applyManner, plannedOptions, type VoiceScript } from "../prosody/apply-manner.ts";
 import { planSentence } from "../prosody/plan-sentence.ts";
 import { PlannedSpeech } from "../prosody/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../prosody/read-text.ts";

@@ -1,5 +1,5 @@
 import type { Preset, UnusedKnobs } from "../../core/script.ts";
-import { UNUSED_SAMPLING_KNOBS } from "../prosody/manner.ts";
+import { UNUSED_SAMPLING_KNOBS } from "../prosody/apply-manner.ts";
 import type { FollowLevel } from "./following/follow.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { AudioQuality, Script } from "../../core/script.ts";
+import { plannedOptions } from "../prosody/apply-manner.ts";
 import { BIN_HZ, BINS } from "../prosody/frames.ts";
-import { plannedOptions } from "../prosody/manner.ts";
 import { forDecoder, type Plan, speechSpan } from "../prosody/plan.ts";
 import type { PlanStyle } from "../prosody/plan-sentence.ts";
 import { createRandom } from "../prosody/random.ts";

@@ -4,8 +4,8 @@ import { ConversationError, SpeechFailedError, type SpeechModel } from "../../co
 import type { NativeGuard } from "../../onnx/session.ts";
 import type { AccentTag } from "../../text/phonemes/accent.ts";
 import { runInterleaved } from "../following/analysis/work.ts";
+import { applyManner, plannedOptions } from "../prosody/apply-manner.ts";
 import { FRAMES_PER_STEP } from "../prosody/frames.ts";
-import { applyManner, plannedOptions } from "../prosody/manner.ts";
 import { speechSpan } from "../prosody/plan.ts";
 import { type PlanStyle, planSentence } from "../prosody/plan-sentence.ts";
 import { PlannedSpeech } from "../prosody/planned-speech.ts";

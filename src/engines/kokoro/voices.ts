@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { UnusedKnobs } from "../../core/script.ts";
 import { WeightsError } from "../../onnx/byte-source.ts";
 import type { AccentTag } from "../../text/phonemes/accent.ts";
-import { UNUSED_SAMPLING_KNOBS } from "../prosody/manner.ts";
+import { UNUSED_SAMPLING_KNOBS } from "../prosody/apply-manner.ts";
 import { CHANNELS } from "./graphs/subgraphs.ts";
 
 /** Rows of a voice, one per token count. */

@@ -63,14 +63,14 @@ export class MouthTimeline {
     });
     const placed = visemes.map(place);
     this.rest(placed[0]?.from ?? this.#known);
-    this.#visemes.push(...placed.filter((viseme) => this.#isHeard(viseme)));
-    this.#phonemes.push(...phonemes.map(place).filter((phoneme) => this.#isHeard(phoneme)));
+    this.#visemes.push(...placed.filter((viseme) => this.#isAudible(viseme)));
+    this.#phonemes.push(...phonemes.map(place).filter((phoneme) => this.#isAudible(phoneme)));
     this.#known = placed.at(-1)?.to ?? this.#known;
   }
 
   rest(untilSample: number): void {
     const rest = { name: REST, from: this.#known, to: untilSample };
-    if (this.#isHeard(rest)) this.#visemes.push(rest);
+    if (this.#isAudible(rest)) this.#visemes.push(rest);
     this.#known = Math.max(this.#known, untilSample);
   }
 
@@ -87,7 +87,7 @@ export class MouthTimeline {
     return { phonemes, visemes };
   }
 
-  #isHeard({ from, to }: Placed): boolean {
+  #isAudible({ from, to }: Placed): boolean {
     return from < to && from < this.#maxSamples;
   }
 

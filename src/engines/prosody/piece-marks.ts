@@ -8,7 +8,7 @@ import {
   writtenText,
 } from "../../core/marked-text.ts";
 import { RewrittenText, type TextRange } from "../../text/rewritten-text.ts";
-import { SPOKEN_RATES } from "./manner.ts";
+import { SPOKEN_RATES } from "./apply-manner.ts";
 
 /** A named mark at a place in the text as sent, in UTF-16 units. */
 export interface NamedPlace {

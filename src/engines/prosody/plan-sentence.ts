@@ -1,9 +1,9 @@
 import type { RunManner } from "../../core/marked-text.ts";
 import type { Script } from "../../core/script.ts";
+import { applyWordGains, applyWordPitch, applyWordRates } from "./apply-manner.ts";
 import { drawProsody, editContour, editEnergy, editTiming, type PlannedSpeaker } from "./delivery.ts";
 import { applyIntonation, shiftRegister } from "./intonation/apply-intonation.ts";
 import { applyPace, type Rhythm, varyRhythm } from "./intonation/rhythm.ts";
-import { applyWordGains, applyWordPitch, applyWordRates } from "./manner.ts";
 import { lengthenMarkPauses } from "./pauses.ts";
 import { type Plan, type PlanningNetwork, planContour, planTiming, silenceRoomNoise } from "./plan.ts";
 import { createRandom } from "./random.ts";

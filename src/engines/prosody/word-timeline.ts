@@ -78,11 +78,11 @@ export function soundStarts(steps: Int32Array): number[] {
 
 /** Returns the end of the last audible frame in [from, to), or of a decay before `limit`; at least from + 1. */
 export function soundEnd(energy: Float32Array, from: number, to: number, limit = to): number {
-  const isHeard = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
+  const isAudible = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
   let end = to;
-  while (end < limit && isHeard(end - 1) && isHeard(end)) end++;
-  if (end > to && end === limit && isHeard(end)) return to;
-  while (end > from + 1 && !isHeard(end - 1)) end--;
+  while (end < limit && isAudible(end - 1) && isAudible(end)) end++;
+  if (end > to && end === limit && isAudible(end)) return to;
+  while (end > from + 1 && !isAudible(end - 1)) end--;
   return end;
 }
 
@@ -173,14 +173,14 @@ export class WordTimeline {
 
 /** Returns the first audible frame of the sound at or after `planned`; without a pause before it, `planned`. */
 function soundStart(energy: Float32Array, planned: number, until: number): number {
-  const isHeard = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
+  const isAudible = (frame: number) => (energy[frame] ?? SILENT) >= AUDIBLE_ENERGY;
   let start = planned;
-  if (isHeard(start)) {
+  if (isAudible(start)) {
     const earliest = Math.max(0, planned - MAX_EARLY_FRAMES);
-    while (start > earliest && isHeard(start - 1)) start--;
-    return start > 0 && isHeard(start - 1) ? planned : start;
+    while (start > earliest && isAudible(start - 1)) start--;
+    return start > 0 && isAudible(start - 1) ? planned : start;
   }
-  while (start < until - 1 && !isHeard(start)) start++;
+  while (start < until - 1 && !isAudible(start)) start++;
   return start;
 }
 

@@ -99,9 +99,9 @@ function genericVoices(list: unknown): readonly unknown[] {
 }
 
 function parseListedVoice(entry: unknown, kind: RemoteOptions["kind"]): ModelVoice | null {
-  const told: Record<string, unknown> = isRecord(entry) ? entry : { id: entry };
+  const fields: Record<string, unknown> = isRecord(entry) ? entry : { id: entry };
   // A voice of the key has an id that is meaningless here, and also answers to its name.
-  const id = told.owner === "key" ? told.name : (told.id ?? told.voice_id ?? told.name);
+  const id = fields.owner === "key" ? fields.name : (fields.id ?? fields.voice_id ?? fields.name);
   if (!isText(id, MAX_ID)) return null;
   const plain: ModelVoice = {
     id,
@@ -112,7 +112,7 @@ function parseListedVoice(entry: unknown, kind: RemoteOptions["kind"]): ModelVoi
     aliases: [],
   };
   if (kind !== "antiphon") return plain;
-  const { name, sex, accent, description } = told;
+  const { name, sex, accent, description } = fields;
   return {
     ...plain,
     ...(isText(name, MAX_ID) ? { name } : {}),

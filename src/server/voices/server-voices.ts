@@ -5,7 +5,7 @@ import { nameProblem } from "../../contract/voice-form.ts";
 import type { RequestedManner, VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { findModelVoice } from "../../serving/prepare/choose-voice.ts";
-import { mannerHeader, readManner } from "../../serving/prepare/manner.ts";
+import { mannerHeader, readManner } from "../../serving/prepare/read-manner.ts";
 import { clipFromPcm, readBeginning } from "../../serving/voices/create-voice.ts";
 import { modelVoiceNameProblem } from "../../serving/voices/custom-voices.ts";
 import type { Settings } from "../../settings/schema.ts";

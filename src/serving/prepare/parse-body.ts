@@ -16,7 +16,7 @@ import {
   parseTtsRequest,
 } from "../../contract/validate.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
-import { mannerHeader, readManner } from "./manner.ts";
+import { mannerHeader, readManner } from "./read-manner.ts";
 import { type ResolvedRequest, type ResolveModel, resolveConverse, resolveTts } from "./resolve-request.ts";
 
 export interface RequestByKind {
@@ -52,8 +52,8 @@ export function parseBody<P extends RequestKind>(
     telephony: () => resolveTelephony(parseTelephonyRequest(value), resolve, voice),
   };
   const prepared = resolveKind[purpose]();
-  const told = unread.headerValue();
-  return told === null ? prepared : { ...prepared, unread: told };
+  const ignored = unread.headerValue();
+  return ignored === null ? prepared : { ...prepared, unread: ignored };
 }
 
 const SCHEMAS = {

@@ -242,7 +242,7 @@ export class SharedTranscription {
     const { signal } = this.#stop;
     const sound = clipSource(this.#owned, () => this.#owned);
     const onPiece = (): void => {
-      if (this.#waiting.length === 0) this.#end(NOBODY_WAITS);
+      if (this.#waiting.length === 0) this.#end(NO_WAITERS);
     };
     // Not awaited past a stop: a hanging recogniser must not hold the place.
     const heard = abortable(this.#recognise(sound, signal, onPiece, traceHeaders), signal).finally(() => {
@@ -287,6 +287,6 @@ export class WaitLimitError extends RecogniserError {}
 
 /** Milliseconds for which a piece may continue after the last request has left: more than a useful piece takes. */
 const LINGERING_MS = 15_000;
-const NOBODY_WAITS = new Error("no remaining waiters");
+const NO_WAITERS = new Error("no remaining waiters");
 /** Reason for which a request leaves its line. */
 const BEGUN = new Error("it is being transcribed already");

@@ -129,7 +129,7 @@ export class HistoryTranscriber {
       span.set({ "antiphon.heard": outcome });
       this.#onTurn(outcome, error);
     };
-    const told = (transcript: Transcript | null, problem: string | null) => ({
+    const result = (transcript: Transcript | null, problem: string | null) => ({
       text: transcript?.text || null,
       language: transcript?.text ? transcript.language : null,
       languageProbability: transcript?.languageProbability ?? null,
@@ -143,7 +143,7 @@ export class HistoryTranscriber {
       if (leftMs <= 0) listening.abort(tookTooLong());
       const transcript = await this.#clips.transcribe(clip, keyId, listening.signal, onBegin, span.headers);
       toldOf("whole", null);
-      return told(transcript, null);
+      return result(transcript, null);
     } catch (error) {
       if (!(error instanceof RecogniserError)) {
         span.end(failureType(error, signal));
@@ -153,7 +153,7 @@ export class HistoryTranscriber {
       const failure = error instanceof WaitLimitError ? null : error;
       toldOf(known === null ? "none" : known.isWhole ? "whole" : "part", failure);
       if (failure !== null) span.end(failureType(failure, signal));
-      return told(known?.transcript ?? null, known?.isWhole === true ? null : error.message);
+      return result(known?.transcript ?? null, known?.isWhole === true ? null : error.message);
     } finally {
       clearTimeout(patience);
       listening.end();

@@ -98,8 +98,8 @@ function serverVoice(name: string, seconds: number, models: string[]): Voice {
 function ownVoice(record: VoiceRecord, models: string[]): Voice {
   const { voiceId: id, name, description, createdTsS, durationS: seconds, trust, cautions } = record;
   const created_at = Math.floor(createdTsS);
-  const told = { created_at, seconds, trust, cautions: [...cautions] };
-  return { id, name, description, ...UNKNOWN, models, owner: "key", ...told, ...sampleOf(id, models) };
+  const measured = { created_at, seconds, trust, cautions: [...cautions] };
+  return { id, name, description, ...UNKNOWN, models, owner: "key", ...measured, ...sampleOf(id, models) };
 }
 
 /** Returns the path of the voice's sample, by the first model that speaks with it. */

@@ -110,7 +110,7 @@ class EncoderGateClassifier implements GateClassifier {
     // An injection must not hide a disclosure in the same turn.
     if (found !== null)
       return (
-        (await this.#besideInjection(first ?? "", stop)) ?? gravestExceptInjection(before, newest) ?? found
+        (await this.#withInjection(first ?? "", stop)) ?? gravestExceptInjection(before, newest) ?? found
       );
     if (first && second) {
       // A turn that got its fixed reply is not joined again, except with a mere nod.
@@ -126,7 +126,7 @@ class EncoderGateClassifier implements GateClassifier {
   }
 
   /** Returns the gravest sentence, scored separately, that is no injection. */
-  async #besideInjection(line: string, stop: AbortSignal): Promise<GateVerdict | null> {
+  async #withInjection(line: string, stop: AbortSignal): Promise<GateVerdict | null> {
     const sentences = line.split(/(?<=[.!?])\s+/).slice(-MAX_SENTENCES);
     const scores: GateScores[] = [];
     for (const sentence of sentences) scores.push(...(await this.#scoresOf(sentence, OLDER_TOKENS, stop)));

@@ -128,11 +128,11 @@ function polarityProbability(
   return tones.reduce((sum, tone, n) => sum + (tone.polarity === polarity ? (odds[n] ?? 0) : 0), 0);
 }
 
-function toneAgreement(said: Tone | undefined, told: Tone): number {
+function toneAgreement(said: Tone | undefined, user: Tone): number {
   if (said === undefined) return 0;
-  if (said === told) return 1;
-  if (said.fits.includes(told.name)) return PARTIAL_AGREEMENT;
-  return said.polarity !== told.polarity && said.polarity !== "plain" && told.polarity !== "plain" ? -1 : 0;
+  if (said === user) return 1;
+  if (said.fits.includes(user.name)) return PARTIAL_AGREEMENT;
+  return said.polarity !== user.polarity && said.polarity !== "plain" && user.polarity !== "plain" ? -1 : 0;
 }
 
 const PARTIAL_AGREEMENT = 0.6;

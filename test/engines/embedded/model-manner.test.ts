@@ -4,7 +4,7 @@ import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import type { RequestedManner } from "../../../src/core/script.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
-import { readManner } from "../../../src/serving/prepare/manner.ts";
+import { readManner } from "../../../src/serving/prepare/read-manner.ts";
 import { LONG_TEXT, type ScriptParts, speakAll } from "../../core/scripts.ts";
 import { hear, medianPitchHz, soundIn } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";

@@ -11,7 +11,7 @@ import {
   PUBLISHED_GRAPH,
 } from "../../../src/engines/kokoro/graphs/convert.ts";
 import { unusedKokoroKnobs, VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
-import { readManner } from "../../../src/serving/prepare/manner.ts";
+import { readManner } from "../../../src/serving/prepare/read-manner.ts";
 import { createWorkerPool } from "../../../src/workers/worker-pool.ts";
 import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../core/scripts.ts";
 import { speechModelConformance } from "../../core/speech-model-conformance.ts";

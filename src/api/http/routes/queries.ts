@@ -52,8 +52,8 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   // Load balancers check the status, not the body.
   app.get("/ready", { config: { access: "open" } }, async (): Promise<Health> => {
-    const told = health(deps);
-    if (told.ready) return told;
+    const status = health(deps);
+    if (status.ready) return status;
     throw new ServiceError(502, "the server takes no requests just now: retry in a moment", {
       retryAfterMs: 1_000,
     });

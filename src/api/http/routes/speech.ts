@@ -105,8 +105,8 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const asked = await readRequestBody("speech", deps.requestReader, request, reply);
     const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
-    const told = cautionsHeader(asked.prepared);
-    if (told !== null) reply.header("X-Antiphon-Cautions", told);
+    const cautions = cautionsHeader(asked.prepared);
+    if (cautions !== null) reply.header("X-Antiphon-Cautions", cautions);
     if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collectReply(deps, asked, request, format);
@@ -153,10 +153,10 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
         voice,
       );
       const [encoding, type] = telephonyFormat(asked.prepared.rateHz, rateHz);
-      const told = cautionsHeader(asked.prepared);
+      const cautions = cautionsHeader(asked.prepared);
       const headers = {
         "Content-Type": type,
-        ...(told === null ? {} : { "X-Antiphon-Cautions": told }),
+        ...(cautions === null ? {} : { "X-Antiphon-Cautions": cautions }),
       };
       // Vapi plays the audio as it arrives; jambonz waits for the file.
       const isPlayed = asked.prepared.rateHz !== null;

@@ -81,9 +81,9 @@ export function csmSequenceState(
       history.add(frame[0]!);
       // The last codebook is ignored: a frame with a non-zero code there also ends the speech, but is audible.
       const isLast = frame.slice(0, -1).every((code) => code === END_CODE);
-      const isHeard = !(isLast && frame.at(-1) === END_CODE);
-      if (isLast) return { isHeard, stop: "finished" };
-      return { isHeard, stop: history.count >= maxFrames ? "length" : null };
+      const isAudible = !(isLast && frame.at(-1) === END_CODE);
+      if (isLast) return { isAudible, stop: "finished" };
+      return { isAudible, stop: history.count >= maxFrames ? "length" : null };
     },
   };
 }

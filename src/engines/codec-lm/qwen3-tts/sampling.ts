@@ -108,7 +108,7 @@ export function qwen3TtsSequenceState(
     },
     acceptFrame(frame) {
       history.add(frame[0]!);
-      return { isHeard: true, stop: null };
+      return { isAudible: true, stop: null };
     },
     addText(row) {
       const width = row.length;

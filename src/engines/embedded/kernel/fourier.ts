@@ -1,5 +1,5 @@
-import type { FunctionBody } from "../../../onnx/assemble.ts";
-import { type Code, f32x4, i32, v128 } from "../../../onnx/instructions.ts";
+import type { FunctionBody } from "../../../onnx/assemble-wasm.ts";
+import { type Code, f32x4, i32, v128 } from "../../../onnx/wasm-instructions.ts";
 import { type ComplexRegion, type Layout, reserveComplex } from "./layout.ts";
 
 export interface Table {

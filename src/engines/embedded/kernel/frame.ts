@@ -1,5 +1,5 @@
-import { FunctionBody } from "../../../onnx/assemble.ts";
-import { type Code, f32, f32x4, i32, i32x4, v128 } from "../../../onnx/instructions.ts";
+import { FunctionBody } from "../../../onnx/assemble-wasm.ts";
+import { type Code, f32, f32x4, i32, i32x4, v128 } from "../../../onnx/wasm-instructions.ts";
 import { BINS, WINDOW_SAMPLES } from "../../prosody/frames.ts";
 import { createTransform, type Table, type Transform } from "./fourier.ts";
 import {

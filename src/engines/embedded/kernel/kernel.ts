@@ -1,6 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { assemble, FunctionBody } from "../../../onnx/assemble.ts";
-import { type Code, f32, f32x4, f64, i32, v128 } from "../../../onnx/instructions.ts";
+import { assemble, FunctionBody } from "../../../onnx/assemble-wasm.ts";
+import { type Code, f32, f32x4, f64, i32, v128 } from "../../../onnx/wasm-instructions.ts";
 import { BIN_HZ, BINS, HOP_SAMPLES, VOICED_ABOVE_HZ, WINDOW_SAMPLES } from "../../prosody/frames.ts";
 import type { Table } from "./fourier.ts";
 import { frameCode } from "./frame.ts";

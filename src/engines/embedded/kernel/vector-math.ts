@@ -1,5 +1,5 @@
-import type { FunctionBody } from "../../../onnx/assemble.ts";
-import { type Code, f32x4, i32x4, v128 } from "../../../onnx/instructions.ts";
+import type { FunctionBody } from "../../../onnx/assemble-wasm.ts";
+import { type Code, f32x4, i32x4, v128 } from "../../../onnx/wasm-instructions.ts";
 
 /**
  * e^x, four at a time, x limited to [-80, 7]: relative error under 3e-6 (range reduction and series to x⁵; Cody and

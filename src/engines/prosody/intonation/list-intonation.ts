@@ -1,4 +1,4 @@
-import { choiceAt, normaliseWord, type SentenceKind, wordsIn } from "./question-intonation.ts";
+import { choiceAt, normaliseWord, type SentenceKind, wordsIn } from "./sentence-kind.ts";
 
 /** A word at whose end the pitch stays up, because more follows. */
 export interface ContinuationRise {

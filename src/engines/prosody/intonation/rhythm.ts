@@ -5,7 +5,7 @@ import type { Random } from "../random.ts";
 import type { SpokenSegment } from "../segments.ts";
 import { wordSpans } from "../spoken-words.ts";
 import { type ContinuationRise, continuationRises } from "./list-intonation.ts";
-import { countWords, sentenceKind } from "./question-intonation.ts";
+import { countWords, sentenceKind } from "./sentence-kind.ts";
 
 /** Edits of a segment's delivery that its text asks for, in addition to the network's reading. */
 export interface Rhythm {

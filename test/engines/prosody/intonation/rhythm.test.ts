@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Turn } from "../../../../src/core/conversation.ts";
 import { continuationRises } from "../../../../src/engines/prosody/intonation/list-intonation.ts";
-import { sentenceKind, wordsIn } from "../../../../src/engines/prosody/intonation/question-intonation.ts";
 import {
   applyPace,
   type PrecedingTurn,
@@ -11,6 +10,7 @@ import {
   type SegmentContext,
   varyRhythm,
 } from "../../../../src/engines/prosody/intonation/rhythm.ts";
+import { sentenceKind, wordsIn } from "../../../../src/engines/prosody/intonation/sentence-kind.ts";
 import { createRandom } from "../../../../src/engines/prosody/random.ts";
 import fc from "../../../properties.ts";
 import { EVEN } from "../../embedded/even-rhythm.ts";

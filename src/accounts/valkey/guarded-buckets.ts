@@ -53,8 +53,8 @@ export class GuardedBuckets implements Buckets {
   }
 
   async take(name: string, limits: BucketLimits): Promise<BucketReading> {
-    const told = this.#breaker.allows() ? await this.#answer(this.#shared.take(name, limits)) : null;
-    if (told === null) {
+    const reading = this.#breaker.allows() ? await this.#answer(this.#shared.take(name, limits)) : null;
+    if (reading === null) {
       this.#options.onTakeAlone?.();
       return this.#remembered.take(name, limits, this.#nowMs());
     }
@@ -62,12 +62,12 @@ export class GuardedBuckets implements Buckets {
     const wasOpen = this.#breaker.isOpen;
     this.#breaker.succeeded();
     if (wasOpen) this.#options.onRecovery?.();
-    return this.#heard(name, limits, told);
+    return this.#remember(name, limits, reading);
   }
 
   async peek(name: string, limits: BucketLimits): Promise<BucketReading> {
-    const told = this.#breaker.isOpen ? null : await this.#answer(this.#shared.peek(name, limits));
-    return told === null ? this.recall(name, limits) : this.#heard(name, limits, told);
+    const reading = this.#breaker.isOpen ? null : await this.#answer(this.#shared.peek(name, limits));
+    return reading === null ? this.recall(name, limits) : this.#remember(name, limits, reading);
   }
 
   recall(name: string, limits: BucketLimits): BucketReading {
@@ -91,7 +91,7 @@ export class GuardedBuckets implements Buckets {
     }
   }
 
-  #heard(name: string, limits: BucketLimits, { allowed, parts }: SharedReading): BucketReading {
+  #remember(name: string, limits: BucketLimits, { allowed, parts }: SharedReading): BucketReading {
     this.#remembered.put(name, { parts, atMs: Math.floor(this.#nowMs()) });
     return { ...readingOf({ parts }, limits), allowed };
   }

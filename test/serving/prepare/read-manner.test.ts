@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { mannerHeader, readManner } from "../../../src/serving/prepare/manner.ts";
+import { mannerHeader, readManner } from "../../../src/serving/prepare/read-manner.ts";
 
 describe("speaking instructions", () => {
   for (const [instructions, header] of [

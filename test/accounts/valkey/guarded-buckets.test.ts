@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { BucketsError, type SharedBuckets, type SharedReading } from "../../../src/accounts/buckets.ts";
 import { PARTS_A_TOKEN } from "../../../src/accounts/token-bucket.ts";
-import { GuardedBuckets, type GuardOptions } from "../../../src/accounts/valkey/guarded.ts";
+import { GuardedBuckets, type GuardOptions } from "../../../src/accounts/valkey/guarded-buckets.ts";
 import { stillClock } from "../buckets-worlds.ts";
 
 const TERMS = { rpm: 60, burst: 3 };

@@ -18,11 +18,11 @@ export interface LookForAnother {
  * signal aborts. A file whose modification time advances is the sign of life, so that a server that died is not
  * reported. Never throws.
  */
-export async function tellOfAnother(look: LookForAnother): Promise<void> {
+export async function reportSharing(look: LookForAnother): Promise<void> {
   const file = join(look.dataDir, "server.running");
   const own = randomUUID();
   try {
-    if (await isAnother(file, own, look)) look.note(told(look.dataDir));
+    if (await isAnother(file, own, look)) look.note(warning(look.dataDir));
   } catch {
     // The server stops, or the directory is not writable.
   }
@@ -66,7 +66,7 @@ async function beatOf(file: string): Promise<Beat | null> {
   }
 }
 
-function told(dataDir: string): string {
+function warning(dataDir: string): string {
   return (
     `Another server runs on the data directory ${dataDir}. They share keys, usage and voices, but each counts rate limits by ` +
     "itself. If it is not meant so, stop one of them, or give this one a folder of its own with --data-dir."

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { tellOfAnother } from "../../src/server/another-server.ts";
+import { reportSharing } from "../../src/server/report-sharing.ts";
 import { until } from "../waiting.ts";
 
 const beatMs = 60;
@@ -30,9 +30,9 @@ describe("a server on a shared data directory", () => {
     const second = new AbortController();
     const notes: string[] = [];
     const note = (who: string) => (sentence: string) => notes.push(`${who}: ${sentence}`);
-    const running = tellOfAnother({ dataDir, signal: first.signal, note: note("first"), beatMs });
+    const running = reportSharing({ dataDir, signal: first.signal, note: note("first"), beatMs });
     await until("the first", () => existsSync(join(dataDir, "server.running")));
-    await tellOfAnother({ dataDir, signal: second.signal, note: note("second"), beatMs });
+    await reportSharing({ dataDir, signal: second.signal, note: note("second"), beatMs });
     assert.equal(notes.length, 1);
     assert.match(notes[0]!, new RegExp(`^second: Another server runs on the data directory ${dataDir}\\.`));
     first.abort();
@@ -43,7 +43,7 @@ describe("a server on a shared data directory", () => {
     const dataDir = await folder();
     for (let server = 0; server < 2; server++) {
       const stop = new AbortController();
-      const running = tellOfAnother({
+      const running = reportSharing({
         dataDir,
         signal: stop.signal,
         note: (sentence) => assert.fail(sentence),
@@ -59,13 +59,13 @@ describe("a server on a shared data directory", () => {
     await writeFile(join(dataDir, "server.running"), "somebody");
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 6 * beatMs);
-    await tellOfAnother({ dataDir, signal: stop.signal, note: (sentence) => assert.fail(sentence), beatMs });
+    await reportSharing({ dataDir, signal: stop.signal, note: (sentence) => assert.fail(sentence), beatMs });
     assert.deepEqual(await readdir(dataDir), []);
   });
 
   test("is not looked for in a folder that cannot be written", async () => {
     const dataDir = join(await folder(), "nowhere", "at", "all");
-    await tellOfAnother({
+    await reportSharing({
       dataDir,
       signal: new AbortController().signal,
       note: (sentence) => assert.fail(sentence),

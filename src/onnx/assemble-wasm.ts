@@ -1,4 +1,4 @@
-import { type Code, i32, unsigned } from "./instructions.ts";
+import { type Code, i32, unsigned } from "./wasm-instructions.ts";
 
 export type ValueType = "i32" | "f32" | "f64" | "v128";
 

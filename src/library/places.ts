@@ -50,7 +50,7 @@ export class Places {
 
 /** Maximum UTF-16 units between two words. */
 const FARTHEST = 2_000;
-const MARKS = /\[pause:[^\]\n]{1,40}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
+const MARKS = /\[(?:pause|voice):[^\]\n]{1,248}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
 
 /** Converts code points to UTF-16 units. */
 function unitOf(text: string, offset: number): number {

@@ -5,7 +5,7 @@ import { parseMarkup } from "../../src/text/ssml/parse-markup.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
-/** Fuzzes SSML and pauses in a text: refused with a position, or parsed to marks within the text and their bounds. */
+/** Fuzzes SSML, pauses and voices in a text: refused with a position, or parsed to marks within the text and their bounds. */
 export const ssmlFuzz: Fuzzer = {
   run: async (random) => check(make(random)),
   make,
@@ -20,7 +20,7 @@ const OPENING =
 const OPENINGS = OPENING.split("|");
 const ALONE =
   `<break/>|<break time="1s"/>|<break time="9999h"/>|<break strength="weak"/>|<mark name="m"/>|<mark/>|&amp;|&#x1F642;|&nope;|` +
-  "&|<|]]>|<![CDATA[<b>]]>|<!-- c -->|<?pi?>|<!DOCTYPE speak>|[pause:0.8s]|[pause:99s]|[pause:x]|[a](/ˈA/)|Hello |world. |" +
+  "&|<|]]>|<![CDATA[<b>]]>|<!-- c -->|<?pi?>|<!DOCTYPE speak>|[pause:0.8s]|[pause:99s]|[pause:x]|[voice:1]|[voice:nobody]|[voice: 1|[voice:|[a](/ˈA/)|Hello |world. |" +
   "9/12/2027|\n\n| |é🙂|\ud83d";
 const PIECES = ALONE.split("|");
 

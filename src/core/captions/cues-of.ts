@@ -118,7 +118,7 @@ function writtenWords(words: readonly TimedWord[], text: string): Written[] {
 
 /** Emphasis, code and tables; link addresses; tags; heading, quotation and list markers. */
 const MARKUP =
-  /[*_~`|]+|!?\[(?=[^[\]]*\]\()|\]\([^()\s]*\)|<\/?[a-z][^<>]*>|\[pause:[^\][\n]{1,40}\]|^[^\S\n]*(?:#{1,6}|[->+])(?=[^\S\n])/gimu;
+  /[*_~`|]+|!?\[(?=[^[\]]*\]\()|\]\([^()\s]*\)|<\/?[a-z][^<>]*>|\[(?:pause|voice(?!: [^\][\n ]* )):[^\][\n]{1,248}\]|^[^\S\n]*(?:#{1,6}|[->+])(?=[^\S\n])/gimu;
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 

@@ -23,7 +23,7 @@ export interface ParsedText {
 }
 
 /**
- * Reads the marks of a text to speak: SSML, pauses, phonemes. Throws a 400 {@link ServiceError} that names the field,
+ * Reads the marks of a text to speak: SSML, pauses, voices, phonemes. Throws a 400 {@link ServiceError} that names the field,
  * and the place if there is one.
  *
  * @param field name of the text in messages
@@ -88,18 +88,23 @@ function pausesFault(piece: TextPiece): string | null {
  * Returns the words of an earlier turn without its marks. An unreadable text stays as it is, since it is not spoken.
  */
 export function plainWords(text: string): string {
-  const piece = leniently(text, null);
+  const piece = leniently(text, null, anyVoice);
   return typeof piece === "string" ? piece : spokenText(piece).trim();
 }
 
-/** Reads a writer's text with its pauses; what cannot be read is spoken as it is. */
+/** Reads a writer's text with its pauses; all else, voices included, is spoken as it is. */
 export function parseWrittenText(text: string): TextPiece {
-  return leniently(text, false);
+  return leniently(text, false, null);
 }
 
-function leniently(text: string, isSsml: false | null): TextPiece {
+/** Reads a plain text with its pauses and voices, whose names are not checked. */
+export function parsePlainText(text: string): TextPiece {
+  return leniently(text, false, anyVoice);
+}
+
+function leniently(text: string, isSsml: false | null, findVoice: FindVoice | null): TextPiece {
   try {
-    return parseMarkup(text, isSsml, anyVoice).piece;
+    return parseMarkup(text, isSsml, findVoice).piece;
   } catch (error) {
     if (error instanceof MarkupError) return text;
     throw error;

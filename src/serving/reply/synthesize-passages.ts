@@ -7,7 +7,7 @@ import type { Script } from "../../core/script.ts";
 import { NothingToSpeakError, type SpeechModel } from "../../core/speech-model.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
-import { parseWrittenText } from "../prepare/read-markup.ts";
+import { parsePlainText } from "../prepare/read-markup.ts";
 import { toReplyChunk } from "./reply-chunk.ts";
 
 /** Event while a long text is spoken. */
@@ -46,7 +46,7 @@ export function pauseAfter({ chapter }: Passage): number {
 
 /** Returns the samples of silence that stand for a passage without words; `null` for one with words. */
 export function silentSamples({ text }: Pick<Passage, "text">): number | null {
-  const piece = parseWrittenText(text);
+  const piece = parsePlainText(text);
   return hasSpeakable(spokenText(piece)) ? null : Math.round(pausesS(piece) * SAMPLE_RATE_HZ);
 }
 

@@ -1,3 +1,4 @@
+import { lastVoiceMark } from "../ssml/markup.ts";
 import { MAX_HEADING_CHARS, MarkdownLines, type ReadLine, visibleLines } from "./markdown-lines.ts";
 import { sentencesOf } from "./sentence-cutter.ts";
 
@@ -34,8 +35,22 @@ function isPlainHeading(line: string): boolean {
   return numbered === undefined ? NAMED_HEADING.test(line) : TITLE_BEHIND.test(line.slice(numbered.length));
 }
 
-/** Splits a text into passages while it arrives, in bounded memory. */
+/**
+ * Splits a text into passages while it arrives, in bounded memory. A passage begins with the last `[voice:NAME]` before
+ * it.
+ */
 export async function* splitPassages(
+  chunks: AsyncIterable<string>,
+  format: TextFormat,
+): AsyncGenerator<Passage, void, void> {
+  let voice = "";
+  for await (const passage of passagesOf(chunks, format)) {
+    yield voice === "" ? passage : { ...passage, text: voice + passage.text };
+    voice = lastVoiceMark(passage.text) ?? voice;
+  }
+}
+
+async function* passagesOf(
   chunks: AsyncIterable<string>,
   format: TextFormat,
 ): AsyncGenerator<Passage, void, void> {

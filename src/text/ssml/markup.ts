@@ -87,3 +87,64 @@ export function secondsOf(written: string): number | null {
 }
 
 const MAX_MARK_CHARS = 64;
+
+/** `[voice:NAME]` in a text: the voice from there on. Positions in UTF-16 units. */
+export interface VoiceMark {
+  readonly from: number;
+  readonly to: number;
+  readonly name: string;
+}
+
+const VOICE_BEGINNING = "[voice:";
+/** Several words after a space are text: "[voice: of the people]". */
+const VOICE_MEANT = /^\[voice:(?:[^\s\]]|[^\S\n]+[^\s\]]+[^\S\n]*\])/;
+const VOICE_WELL_FORMED = /^\[voice:([^\]\n]+)\]/;
+const MAX_VOICE_MARK_CHARS = 256;
+const MAX_VOICE_MARKS = 10_000;
+
+/**
+ * Finds voice marks in linear time.
+ *
+ * @throws MarkupError for a mark without an end, and for too many
+ */
+export function voiceMarks(text: string): VoiceMark[] {
+  const marks: VoiceMark[] = [];
+  for (let from = text.indexOf(VOICE_BEGINNING); from >= 0; from = text.indexOf(VOICE_BEGINNING, from + 1)) {
+    const here = text.slice(from, from + MAX_VOICE_MARK_CHARS);
+    if (!VOICE_MEANT.test(here)) continue;
+    const [mark = "", name = ""] = VOICE_WELL_FORMED.exec(here) ?? [];
+    if (name === "")
+      throw new MarkupError(
+        text,
+        from,
+        "[voice:…] is never closed: write the name and ], as in [voice:nova]",
+      );
+    if (marks.length === MAX_VOICE_MARKS)
+      throw new MarkupError(
+        text,
+        from,
+        `a text may have at most ${MAX_VOICE_MARKS} [voice:…]: send it in parts`,
+      );
+    marks.push({ from, to: from + mark.length, name: name.trim() });
+  }
+  return marks;
+}
+
+/** Returns the last voice mark as written; `null` if there is none, or one that is not well-formed. */
+export function lastVoiceMark(text: string): string | null {
+  try {
+    const { from, to } = voiceMarks(text).at(-1) ?? { from: 0, to: 0 };
+    return to === 0 ? null : text.slice(from, to);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the name that {@link FindVoice} gives. @throws MarkupError if it finds no voice */
+export function foundVoice(names: readonly string[], text: string, at: number, findVoice: FindVoice): string {
+  try {
+    return findVoice(names, placeIn(text, at));
+  } catch (error) {
+    throw error instanceof Error ? new MarkupError(text, at, error.message) : error;
+  }
+}

@@ -1,7 +1,16 @@
-import { characterCount, isSpaceCode } from "../characters.ts";
+import { PLAIN_MANNER } from "../../core/marked-text.ts";
+import { characterCount } from "../characters.ts";
 import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { MarkedTextBuilder } from "./marked-text-builder.ts";
-import { type FindVoice, type ParsedMarkup, type PauseMark, pauseMarks } from "./markup.ts";
+import {
+  type FindVoice,
+  foundVoice,
+  type ParsedMarkup,
+  type PauseMark,
+  pauseMarks,
+  type VoiceMark,
+  voiceMarks,
+} from "./markup.ts";
 import { parseSsml } from "./parse-ssml.ts";
 
 /**
@@ -28,27 +37,30 @@ export function mayBeSsml(beginning: string): boolean {
 }
 
 /**
- * Parses SSML, or plain text with `[pause:0.8s]`, in linear time.
+ * Parses SSML, or plain text with `[pause:0.8s]` and `[voice:NAME]`, in linear time.
  *
  * @param isSsml `null` decides by {@link looksLikeSsml}
+ * @param findVoice `null` leaves `[voice:NAME]` in plain text as it is
  * @throws MarkupError that names line and column
  */
-export function parseMarkup(text: string, isSsml: boolean | null, findVoice: FindVoice): ParsedMarkup {
-  if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice);
-  const pauses = pauseMarks(text);
-  if (pauses.length === 0)
+export function parseMarkup(text: string, isSsml: boolean | null, findVoice: FindVoice | null): ParsedMarkup {
+  if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice ?? (([name = ""]) => name));
+  const voices = findVoice === null ? [] : voiceMarks(text);
+  const marks = [...pauseMarks(text), ...voices].sort((a, b) => a.from - b.from);
+  if (marks.length === 0)
     return { piece: text, spokenChars: characterCount(withoutPhonemes(text)), cautions: strayElements(text) };
   const builder = new MarkedTextBuilder(text);
-  for (const { from, to, pauseS } of pauses) {
-    builder.keep(from);
-    const isTight = from > 0 && to < text.length && !isSpace(text, from - 1) && !isSpace(text, to);
-    builder.replace(to, "");
-    if (isTight) builder.part("space");
-    builder.pause(pauseS);
+  for (const mark of marks) {
+    builder.keep(mark.from);
+    builder.replace(mark.to, "");
+    builder.part("space");
+    if ("pauseS" in mark) builder.pause(mark.pauseS);
+    else if (findVoice !== null)
+      builder.setRun({ manner: PLAIN_MANNER, voice: foundVoice([mark.name], text, mark.from, findVoice) });
   }
   return {
     piece: builder.end(),
-    spokenChars: characterCount(withoutPhonemes(withoutPauses(text, pauses))),
+    spokenChars: characterCount(withoutPhonemes(withoutMarks(text, marks))),
     cautions: strayElements(text),
   };
 }
@@ -63,18 +75,14 @@ function strayElements(text: string): string[] {
     : [`<${element}> is ignored: put <speak> and </speak> around the whole text`];
 }
 
-function withoutPauses(text: string, pauses: readonly PauseMark[]): string {
+function withoutMarks(text: string, marks: readonly (PauseMark | VoiceMark)[]): string {
   let left = "";
   let at = 0;
-  for (const { from, to } of pauses) {
+  for (const { from, to } of marks) {
     left += text.slice(at, from);
     at = to;
   }
   return left + text.slice(at);
-}
-
-function isSpace(text: string, at: number): boolean {
-  return isSpaceCode(text.charCodeAt(at));
 }
 
 const MAX_HEAD_PARTS = 8;

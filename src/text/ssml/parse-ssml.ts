@@ -3,7 +3,7 @@ import { characterCount } from "../characters.ts";
 import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { breakS, emphasised, gainOf, pitchOf, rateOf, TagReader } from "./attributes.ts";
 import { type Boundary, MarkedTextBuilder } from "./marked-text-builder.ts";
-import { type FindVoice, MarkupError, type ParsedMarkup, pauseMarks, placeIn } from "./markup.ts";
+import { type FindVoice, foundVoice, MarkupError, type ParsedMarkup, pauseMarks } from "./markup.ts";
 import { type TextElement, textElement } from "./text-elements.ts";
 import { dereferenced, parseXml, type Tag } from "./xml.ts";
 
@@ -173,14 +173,8 @@ class SsmlReader {
     }
     const asked = name.trim();
     const listed = asked.split(/\s+/);
-    try {
-      return this.#findVoice(
-        listed.length === 1 ? listed : [asked, ...listed],
-        placeIn(this.#text, tag.from),
-      );
-    } catch (error) {
-      throw error instanceof Error ? new MarkupError(this.#text, tag.from, error.message) : error;
-    }
+    const names = listed.length === 1 ? listed : [asked, ...listed];
+    return foundVoice(names, this.#text, tag.from, this.#findVoice);
   }
 
   #speak(from: number, to: number, hasReferences: boolean): void {

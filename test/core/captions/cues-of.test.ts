@@ -48,7 +48,7 @@ test("cues leave out pauses, elements, references and named places", () => {
   }));
   const mark = { start: 4, end: 4, offset: text.indexOf("<mark"), length: 0 };
   assert.deepEqual(cuesOf([...words, mark], text), [{ start: 0, end: 3.9, text: "Ann & AT&T é go." }]);
-  const plain = "Wait [pause:0.8s] here.";
+  const plain = "[voice:Aunt May]Wait [pause:0.8s] here.";
   const two = ["Wait", "here"].map((word, index) => ({
     start: index,
     end: index + 0.9,

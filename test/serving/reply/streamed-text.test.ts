@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pausesS, spokenText, type TextPiece, writtenText } from "../../../src/core/marked-text.ts";
+import { parseWrittenText } from "../../../src/serving/prepare/read-markup.ts";
 import { StreamedText } from "../../../src/serving/reply/streamed-text.ts";
 import fc from "../../properties.ts";
 
@@ -51,6 +52,15 @@ describe("streamed text", () => {
 
   test("omits what cannot be spoken", async () => {
     assert.deepEqual(await spoken(["One is here.\n👍\nTwo is, too."]), ["One is here.", " Two is, too."]);
+  });
+
+  test("is refused for a voice, as in SSML", async () => {
+    for (const text of ["One. Two [voice:nova] here.", '<speak><voice name="nova">Hi.</voice></speak>'])
+      await assert.rejects(
+        spoken([text]),
+        /^ServiceError: the text: line 1, column \d+: a text that comes in pieces cannot name a voice/,
+      );
+    assert.equal(spokenText(parseWrittenText("[voice:nova] Hi. [pause:1s]")), "[voice:nova] Hi. ");
   });
 
   test("is counted in code points and rejected over the limit", async () => {

@@ -20,6 +20,15 @@ async function cut(text: string, format: TextFormat = "plain", chunkChars = 7): 
 const said = async (text: string, format: TextFormat) => (await cut(text, format)).map((each) => each.text);
 
 describe("passages of a long text", () => {
+  it("go on with the voice of the passage before", async () => {
+    const line = "word ".repeat(200).trim();
+    const text = `${line}\n\n[voice:nova]${line}\n\n${line} [voice:1]\n\n${line}\n\n[voice:0]${line}`;
+    assert.deepEqual(
+      (await said(text, "plain")).map((each) => each.match(/\[voice:\w+\]/g)),
+      [null, ["[voice:nova]"], ["[voice:nova]", "[voice:1]"], ["[voice:1]"], ["[voice:1]", "[voice:0]"]],
+    );
+  });
+
   it("join paragraphs; headings stand alone and begin chapters", async () => {
     const text = "# One\n\nFirst *words*.\nMore.\n\n- an item\n\nTwo\n---\n\nLast.\n\n### Deeper\n\nEnd.";
     assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { TextPiece } from "../../../src/core/marked-text.ts";
+import { spokenText, type TextPiece } from "../../../src/core/marked-text.ts";
 import type { SpokenWord } from "../../../src/core/speech-model.ts";
 import { PieceMarks } from "../../../src/engines/prosody/piece-marks.ts";
 import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
@@ -74,8 +74,13 @@ describe("a word of a marked text", () => {
       maxLength: 12,
     });
     await fc.assert(
-      fc.asyncProperty(plain, fc.array(fc.nat(11)), async (words, pauses) => {
-        const sent = words.map((each, at) => (pauses.includes(at) ? `[pause:0.1s] ${each}` : each)).join(" ");
+      fc.asyncProperty(plain, fc.array(fc.tuple(fc.nat(11), fc.boolean())), async (words, marks) => {
+        const written = words.map((each, at) => {
+          const found = marks.find(([place]) => place === at);
+          if (found === undefined) return each;
+          return found[1] ? `[pause:0.1s] ${each}` : `[voice:${at % 2}] ${each}`;
+        });
+        const sent = written.join(" ");
         const found = (await wordsOf(read(sent))).map(({ word: each }) => each);
         assert.deepEqual(
           found,
@@ -83,6 +88,41 @@ describe("a word of a marked text", () => {
         );
       }),
       { numRuns: 60 },
+    );
+  });
+
+  test("has the voice of the last [voice:…] before it, and the marks are not counted", () => {
+    const parts = fc.array(
+      fc.tuple(fc.constantFrom("", "nova", "1"), fc.constantFrom("Hello", "end.", "🙂")),
+    );
+    fc.assert(
+      fc.property(parts, fc.constantFrom("", " "), (pairs, space) => {
+        const sent = pairs.map(([name, said]) => `${name === "" ? "" : `[voice:${name}]${space}`}${said} `);
+        const { piece, spokenChars } = parseMarkup(sent.join(""), null, ([name = ""]) => name);
+        const spoken = spokenText(piece);
+        assert.doesNotMatch(spoken, /voice/);
+        const unmarked = sent.join("").replaceAll(/\[[^\]]*\]/g, "");
+        assert.equal(spokenChars, [...unmarked].length);
+        const runs = typeof piece === "string" ? [] : piece.runs;
+        let at = 0;
+        let voice: string | null = null;
+        for (const [name, said] of pairs) {
+          if (name !== "") voice = name;
+          at = spoken.indexOf(said, at);
+          const run = runs.find(({ from, to }) => from <= at && at < to);
+          assert.equal(run?.voice ?? null, voice);
+          at += said.length;
+        }
+      }),
+    );
+  });
+
+  test("is among at most 10,000 voice marks", () => {
+    const marked = (count: number) => () => read("[voice:1] a ".repeat(count));
+    assert.doesNotThrow(marked(10_000));
+    assert.throws(
+      marked(10_001),
+      /line 1, column 120001: a text may have at most 10000 \[voice:…\]: send it in parts/,
     );
   });
 

@@ -123,6 +123,12 @@ describe("Markup", () => {
       [voice("nova(1)+onyx(1)"), /line 1, column 8: voice asks for a mix/],
       [`<speak>${voices}</speak>`, /at most 16 voices: use fewer$/],
       ["Hello [pause:60s] you.", /column 7: \[pause:…\] may be at most 10 s/],
+      ["Hello.\n[voice:novva] Hi.", /line 2, column 1: voice "novva" is unknown: did you mean "nova"\?/],
+      ["Hello. [voice:Annn] Hi.", /line 1, column 8: voice "Annn" is unknown: did you mean "Ann"\?/],
+      [
+        voices.replaceAll(/<voice name="(v\d+)">(Hi.)<.voice>/g, "[voice:$1]$2"),
+        /at most 16 voices: use fewer$/,
+      ],
       ["<speak>[Ann](/9ˈ/)</speak>", /is not a phoneme/],
     ];
     for (const [path, field, body] of ROUTES)
@@ -146,8 +152,22 @@ describe("Markup", () => {
     assert.equal(scripts.at(-1)!.textVoices, undefined);
   });
 
+  it("names voices from a mark on as SSML does", async () => {
+    const said = async (text: string) => {
+      const { usage } = await tts(text);
+      return [usage.input_chars, scripts.at(-1)!.textVoices];
+    };
+    const [chars, voices] = await said("Hello. [voice:Ann] You. [voice:nova]Me.");
+    assert.equal(chars, "Hello.  You. Me.".length);
+    assert.deepEqual(
+      [chars, voices],
+      await said('<speak>Hello.  <voice name="Ann">You. </voice><voice name="nova">Me.</voice></speak>'),
+    );
+    assert.equal((await said("[voice: of the people] Hello."))[1], undefined);
+  });
+
   it("has nothing speakable when it only has pauses", async () => {
-    for (const text of ["[pause:1s]", "<speak><break/></speak>"])
+    for (const text of ["[pause:1s]", "[voice:nova]", "<speak><break/></speak>"])
       assert.match(await ttsRefusal(text), /^text has nothing speakable/);
     const pcm = await server.post("/v1/audio/speech", { input: "[pause:1.5s]", response_format: "pcm" });
     assert.equal((await pcm.arrayBuffer()).byteLength, 1.5 * 48_000);
@@ -163,7 +183,7 @@ describe("Markup", () => {
   it("enters the history as its words", async () => {
     const conversation = [
       { text: '<speak>It is <break/> <sub alias="Ann">A.</sub></speak>' },
-      { speaker: "1", text: "Well [pause:1s] yes." },
+      { speaker: "1", text: "Well [pause:1s] yes.[voice:nova]" },
       { text: "Good." },
     ];
     await (await server.post("/v1/converse", { conversation })).arrayBuffer();

@@ -35,29 +35,29 @@ const STRONG = withRanges(
 const UNDERLINED = withRanges(
   /(?<![\p{L}\p{N}_])_{1,3}(?=[\p{L}\p{N}"“])|(?<=[\p{L}\p{N}.,!?"”])_{1,3}(?![\p{L}\p{N}_])/gu,
 );
-const STRUCK = /~~/g;
+const STRIKETHROUGH = /~~/g;
 /** A grave accent within a word stands for an apostrophe. */
 const APOSTROPHE = withRanges(/(?<=\p{L})`(?=\p{L})/gu);
 const HEADING = /^#{1,6} +/u;
 const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = withRanges(/^```[\p{L}\p{N}]{0,20}$/u);
 
-/** Pattern sources of the marks of footnotes and citations: "[12]", "[a]", "[3–5][^note]", "【12†source】"; "²". */
+/** Sources of patterns for the marks of footnotes and citations: "[12]", "[a]", "[3–5][^note]", "【12†source】"; "²". */
 const FOOTNOTE = "\\^[\\p{L}\\p{N}_-]{1,30}";
 const SOURCE = "【\\d[^【】]{0,80}】";
 const NUMBERS = "(?:(?:note|nb|n|fn|ref)\\.? ?)?\\d{1,3}(?:(?:, ?|[–-])\\d{1,3}){0,8}";
 export const REFERENCE = `(?:\\[(?:${FOOTNOTE}|${NUMBERS}|[a-z]{1,2}|citation needed)\\](?![(:])|${SOURCE})+`;
 export const SUPERSCRIPT = "[¹²³⁰⁴-⁹]{1,3}(?:[,–-][¹²³⁰⁴-⁹]{1,3}){0,3}(?![\\p{L}\\p{N}⁺⁻])";
-/** "array[1]" is no reference: without punctuation before, only footnotes with a caret and lenticular brackets are. */
-const REFERENCED = withRanges(
+/** Reference marks to remove: after punctuation all of them, elsewhere "[^1]" and "【1】", since "array[1]" is none. */
+const REMOVABLE_REFERENCE = withRanges(
   `(?<=[.,;:!?…]["”’')»]{0,2}|["”])${REFERENCE}(?![\\p{Ll}\\p{N}])|(?<=[^\\s/[({])\\[${FOOTNOTE}\\](?![(:])|${SOURCE}`,
   "gu",
 );
-const NOTED = withRanges(`(\\p{L}{2,40}|\\d(?=[.!?]))([.,;:!?"”’')]{0,3})${SUPERSCRIPT}`, "gu");
+const WITH_SUPERSCRIPT = withRanges(`(\\p{L}{2,40}|\\d(?=[.!?]))([.,;:!?"”’')]{0,3})${SUPERSCRIPT}`, "gu");
 /** Words whose superscript is a power. */
-const RAISED =
+const WITH_POWER =
   /^(?:sin|cos|tan|sec|log|ln|det|(?:[a-z]*met(?:er|re)|inche|yard|mile|second)s?|inch|f[eo]{2}t)$/iu;
-/** Lines and ornaments: "=====", "<<<<<<<", "-=-=-=-"; three signs are one only by themselves. */
+/** Divider lines: "=====", "<<<<<<<", "-=-=-=-"; "===" only if nothing else is in the sentence. */
 const DIVIDER = /(?<!\S)(?:([=#+<>~^|])\1{3,}|[=#+<>~^|*-]{6,})(?!\S)|^([=#+<>~^|])\2{2}$/gu;
 const WIKI_HEADING = /^={2,6} ?(?! )([^=]{1,300}[^= ]) ?={2,6}$/gu;
 const TEX_MATH = /\$(?=[^\s$])([^$]{0,200}\\[A-Za-z][^$]{0,200})\$(?![\w])/gu;
@@ -73,8 +73,8 @@ const TEX_SIGNS = wordMap(
 export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   let traced = sentence;
   const has = (mark: string) => traced.text.includes(mark);
-  if (has("[") || has("【")) traced = traced.replace(REFERENCED, "");
-  if (/[¹²³⁰⁴-⁹]/u.test(traced.text)) traced = traced.replace(NOTED, withoutNote);
+  if (has("[") || has("【")) traced = traced.replace(REMOVABLE_REFERENCE, "");
+  if (/[¹²³⁰⁴-⁹]/u.test(traced.text)) traced = traced.replace(WITH_SUPERSCRIPT, withoutFootnote);
   if (/[=#+<>~^|-]{2}/u.test(traced.text)) traced = traced.unwrapped(WIKI_HEADING).replace(DIVIDER, "");
   if (has("\\") || has("^{"))
     traced = traced
@@ -95,13 +95,13 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
     traced = traced.replace(FENCE, "").replace(HEADING, "").replace(BULLET, "").replace(HEADING, "");
   if (has("*")) traced = traced.replace(STRONG, "");
   if (has("_")) traced = traced.replace(UNDERLINED, "");
-  if (has("~~")) traced = traced.replace(STRUCK, "");
+  if (has("~~")) traced = traced.replace(STRIKETHROUGH, "");
   return has("`") ? traced.replace(APOSTROPHE, "'").replace(/`+/gu, "") : traced;
 }
 
-/** Short words may be variables: "mc²". */
-function withoutNote(written: string, word: string, marks: string): string {
-  const isPower = UNITS.has(word) || RAISED.test(word) || (marks === "" && word.length < 4);
+/** Removes a superscript that is no power: short words may be variables, as in "mc²". */
+function withoutFootnote(written: string, word: string, marks: string): string {
+  const isPower = UNITS.has(word) || WITH_POWER.test(word) || (marks === "" && word.length < 4);
   return isPower ? written : word + marks;
 }
 

@@ -23,7 +23,7 @@ import { difference, formula, indexed, term } from "./rules/formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./rules/fractions.ts";
 import { identifiers } from "./rules/identifiers.ts";
 import { magnitude, multiple } from "./rules/magnitudes.ts";
-import { angle, byOrTimes, feetAndInches, measure, unitBehindWords } from "./rules/measures.ts";
+import { angle, byOrTimes, feetAndInches, measure, unitWithoutDigits } from "./rules/measures.ts";
 import { moneyAfter, moneyBefore, roundSums } from "./rules/money.ts";
 import { addressPart, direction, road, stateAndZip } from "./rules/places.ts";
 import {
@@ -45,12 +45,15 @@ import { AFTER_A_BOOK, book, verse } from "./rules/verses.ts";
 /** Writes out what is not spoken as written: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: RewrittenText) => RewrittenText;
 
-const COMPOUND = /[\u2160-\u217f\u3371-\u33df]/gu;
+/** Single characters for several: "Ⅳ", "㎏". */
+const COMPATIBILITY_SIGN = /[\u2160-\u217f\u3371-\u33df]/gu;
 /** An ordinal sign or a ring typed for the degree sign. */
 const DEGREE = withRanges(/[º˚](?<=\d ?.)(?!\p{Ll})/gu);
-const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
-const DIVIDED = /(\p{L}{1,40})[-\u2010]\r?\n[ \t]*(\p{Ll}{1,40})/gu;
-const RUN = /([a-z])\1\1|([A-Z])\2\2/;
+/** The apostrophe for the lost beginning of "'Tis". */
+const APOSTROPHE_OF_IT = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
+/** A word that is divided at the end of a line. */
+const HYPHENATED = /(\p{L}{1,40})[-\u2010]\r?\n[ \t]*(\p{Ll}{1,40})/gu;
+const THREE_ALIKE = /([a-z])\1\1|([A-Z])\2\2/;
 const LENGTHENED = withRanges(
   /(?<![\p{L}\p{N}_.@/#&'-])(?=[a-z]{0,30}?([a-z])\1\1)[a-z]{3,60}(?![\p{L}\p{N}_@/]|\.\p{L})/giu,
 );
@@ -59,11 +62,13 @@ const SOUNDS: ReadonlySet<string> = new Set(["shh", "brr", "grr", "pff", "zzz", 
 /** Words that a lengthened spelling rarely stands for: "gooo" is "go", not "goo". */
 const UNLIKELY: ReadonlySet<string> = new Set(["goo", "thee", "bee"]);
 const MAX_SPELLINGS = 16;
+/** "th' end", "singin'". */
 const CLIPPED_THE = /(?<![a-z'])th'(?= [a-z])/giu;
-const CLIPPED = withRanges(/(?<![\p{L}\p{N}'])(\p{L}{2,20})in'(?!\p{L})(?=( \p{Ll})?)/gu);
+const CLIPPED_ING = withRanges(/(?<![\p{L}\p{N}'])(\p{L}{2,20})in'(?!\p{L})(?=( \p{Ll})?)/gu);
 const DECIMAL_COMMA = /(?<![\d.,:/$£€¥₹])(\d{1,3}(?:\.\d{3}){1,4}|\d{1,9}),(\d{1,9})(?![\d_]|[.,:/]\d)/gu;
 const UNIT_NEXT = withRanges(/^ ?([\p{L}µμ]{1,5}[²³23]?)(?![\p{L}\p{N}])/u);
-const LISTED_BEFORE = new RegExp(`\\d,? ?$|[[({]$|${AFTER_A_BOOK.source}`, "u");
+/** Contexts in which "1,2" is a list. */
+const LIST_BEFORE = new RegExp(`\\d,? ?$|[[({]$|${AFTER_A_BOOK.source}`, "u");
 const LIST_NEXT = /^(?:,? (?:and|or|&)|,) \d{1,4}(?![\d.,]*\d)/u;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** A typewriter's dash: "left--or so I thought". */
@@ -73,8 +78,8 @@ const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
 /**
- * @param isListed tells words from initials in capitals
- * @param isCommon tells words from rare names
+ * @param isListed whether a dictionary has the word; initials are not words
+ * @param isCommon whether it is also no rare name
  */
 export function createNormaliser(
   tables: NormaliserTables,
@@ -83,44 +88,43 @@ export function createNormaliser(
 ): Normaliser {
   const classify = createClassifier(tables, isListed);
   return (sentence) => {
-    const spelled = respelled(tidy(rejoined(sentence, isListed)), isListed, isCommon);
-    const written = withoutShouting(tidySpaces(withoutMarkup(plain(spelled))), isListed);
+    const whole = withoutHyphenation(sentence, isListed);
+    const spelled = withUsualSpelling(withOneKindOfMark(whole), isListed, isCommon);
+    const written = withoutShouting(tidySpaces(withoutMarkup(withPlainSigns(spelled))), isListed);
     const words = classify(written);
-    return tidied(words.respelled(words.text.replaceAll("_", " ")))
+    return tidySpaces(
+      tidySpaces(words.respelled(words.text.replaceAll("_", " "))).replace(/ +(?=[,.;:!?])/g, ""),
+    )
       .replace(TYPED_DASH, " — ")
       .replace(BROKEN_OFF, "—")
       .replace(SPACED_HYPHEN, " — ");
   };
 }
 
-function tidy(sentence: RewrittenText): RewrittenText {
-  const tidier = tidySpaces(sentence);
-  return tidier.respelled(
-    tidier.text.replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—"),
-  );
+/** Replaces apostrophes and dashes by the ones that the rules look for. */
+function withOneKindOfMark(sentence: RewrittenText): RewrittenText {
+  const tidy = tidySpaces(sentence);
+  return tidy.respelled(tidy.text.replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—"));
 }
 
-function tidied(text: RewrittenText): RewrittenText {
-  return tidySpaces(tidySpaces(text).replace(/ +(?=[,.;:!?])/g, ""));
-}
-
-/** Expands "㎏" and "Ⅳ", removes the mark of "'Tis", and joins the hyphens of a range. */
-function plain(text: RewrittenText): RewrittenText {
-  return (/\d,\d/.test(text.text) ? text.replace(DECIMAL_COMMA, pointedDecimal) : text)
-    .replace(COMPOUND, (sign: string, at: number, all: string) => {
+/** Replaces decimal commas, "㎏", "Ⅳ", "º", "'Tis" and "3--5" by what the rules look for. */
+function withPlainSigns(text: RewrittenText): RewrittenText {
+  return (/\d,\d/.test(text.text) ? text.replace(DECIMAL_COMMA, withDecimalPoint) : text)
+    .replace(COMPATIBILITY_SIGN, (sign: string, at: number, all: string) => {
       const letters = sign.normalize("NFKC");
-      const isFree = sign < "\u2180" && !/\p{L}[.)]? $/u.test(before(all, at));
-      return isFree ? `${romanValue(letters.toUpperCase())}` : letters;
+      // After a word, the rule for Roman numerals decides: "Henry Ⅷ".
+      const isNumber = sign < "\u2180" && !/\p{L}[.)]? $/u.test(before(all, at));
+      return isNumber ? `${romanValue(letters.toUpperCase())}` : letters;
     })
     .replace(DEGREE, "°")
-    .replace(BEHEADED, "")
+    .replace(APOSTROPHE_OF_IT, "")
     .replace(TYPED_RANGE, "–");
 }
 
-/** Joins words that are divided at a line's end, with their hyphen if they have one: "well-known". */
-function rejoined(sentence: RewrittenText, isListed: IsListed): RewrittenText {
+/** Joins words that are divided at a line's end, with a hyphen if only their parts are words: "well-known". */
+function withoutHyphenation(sentence: RewrittenText, isListed: IsListed): RewrittenText {
   if (!sentence.text.includes("\n")) return sentence;
-  return sentence.replace(DIVIDED, (_written, first: string, second: string) => {
+  return sentence.replace(HYPHENATED, (_written, first: string, second: string) => {
     const whole = first + second;
     const isWord = isListed(whole) || isListed(whole.replace(/(?:'s|s|ed|ing|ly)$/u, ""));
     return isWord || !isListed(first) || !isListed(second) ? whole : `${first}-${second}`;
@@ -128,14 +132,14 @@ function rejoined(sentence: RewrittenText, isListed: IsListed): RewrittenText {
 }
 
 /** Writes "Nooooo" as "No", "singin'" as "singing" and "th'" as "the". */
-function respelled(text: RewrittenText, isListed: IsListed, isCommon: IsListed): RewrittenText {
-  const spelled = RUN.test(text.text)
+function withUsualSpelling(text: RewrittenText, isListed: IsListed, isCommon: IsListed): RewrittenText {
+  const spelled = THREE_ALIKE.test(text.text)
     ? text.replace(LENGTHENED, (word) => (isListed(word) ? word : shortened(word, isCommon)))
     : text;
   if (!/(?:in|th)'/iu.test(spelled.text)) return spelled;
   return spelled
     .replace(CLIPPED_THE, (word) => word.replace("'", "e"))
-    .replace(CLIPPED, (word, stem: string, next: string | undefined, at: number, all: string) => {
+    .replace(CLIPPED_ING, (word, stem: string, next: string | undefined, at: number, all: string) => {
       const isVerb = [stem, `${stem}e`, stem.replace(/(.)\1$/u, "$1")].some(
         (verb) => verb.length > 1 && isListed(verb),
       );
@@ -146,7 +150,7 @@ function respelled(text: RewrittenText, isListed: IsListed, isCommon: IsListed):
     });
 }
 
-/** Returns the word with each run of letters once or twice, if that is a word; else unchanged. */
+/** Returns the word with one or two of each run of three or more letters, if that is a word; else unchanged. */
 function shortened(word: string, isCommon: IsListed): string {
   const isShouted = word === word.toUpperCase();
   const isKnown = (spelling: string): boolean =>
@@ -163,16 +167,16 @@ function shortened(word: string, isCommon: IsListed): string {
   return candidates.find(isKnown) ?? word;
 }
 
-/** "21,5" → "21.5", unless the numbers may be a list: "pages 1,2", "1,2 and 3", "(2,3)". */
-function pointedDecimal(written: string, whole: string, part: string, at: number, all: string): string {
+/** "21,5" → "21.5", unless the comma may separate thousands or a list: "pages 1,2", "1,2 and 3", "(2,3)". */
+function withDecimalPoint(written: string, whole: string, part: string, at: number, all: string): string {
   const [earlier, rest] = [before(all, at), after(all, at + written.length)];
   const unit = UNIT_NEXT.exec(rest)?.[1];
   const isMeasured = /^ ?[°℃℉%‰]/u.test(rest) || (unit !== undefined && UNITS.has(unit));
-  const isBroken = part.length > 3 ? !/^0|\./u.test(whole) : /^(?:19|20)\d\d$|^\d{7,}$/u.test(whole);
+  const isNoDecimal = part.length > 3 ? !/^0|\./u.test(whole) : /^(?:19|20)\d\d$|^\d{7,}$/u.test(whole);
   const isList =
-    LISTED_BEFORE.test(earlier) || isInSeries(earlier) || LIST_NEXT.test(rest) || /^[1-9],\d$/u.test(all);
+    LIST_BEFORE.test(earlier) || isInSeries(earlier) || LIST_NEXT.test(rest) || /^[1-9],\d$/u.test(all);
   if (part.length === 3 && !/^0$|\./u.test(whole)) return written;
-  return isMeasured || !(isBroken || isList) ? `${whole.replaceAll(".", "")}.${part}` : written;
+  return isMeasured || !(isNoDecimal || isList) ? `${whole.replaceAll(".", "")}.${part}` : written;
 }
 
 function tidySpaces(traced: RewrittenText): RewrittenText {
@@ -246,7 +250,7 @@ function letterRules(tables: NormaliserTables, isListed: IsListed): readonly Tok
     direction,
     road,
     abbreviations(tables),
-    unitBehindWords,
+    unitWithoutDigits,
     version,
     formula,
     zoneOffset,
@@ -341,7 +345,7 @@ function createClassifier(
   }
 }
 
-/** Lower-case words that a rule may begin with: "vs", "ppl", "min", "iv". */
+/** Lower-case words that a rule may begin with, in addition to numerals: "vs", "ppl", "min". */
 const SMALL: ReadonlySet<string> = new Set(["vs", "aka", ...SMALL_ABBREVIATIONS, ...UNITS.keys()]);
 const ROMAN_LETTERS = /^[ivxlc]+$/;
 

@@ -67,9 +67,9 @@ const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 /** A word that is divided at the end of a line. */
-const DIVIDED = /[-\u2010\u00ad]\r?\n(?<=\p{L}.\r?\n)(?=[ \t]{0,20}\p{Ll})/gu;
+const HYPHENATED = /[-\u2010\u00ad]\r?\n(?<=\p{L}.\r?\n)(?=[ \t]{0,20}\p{Ll})/gu;
 const REFERENCES = new RegExp(`(?:${REFERENCE}|${SUPERSCRIPT})["”’)\\]]*`, "uy");
-const OPENS_SENTENCE = /[\p{Lu}"“‘(]/u;
+const OPENING_OF_A_SENTENCE = /[\p{Lu}"“‘(]/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]*_~`»';
 const OPENING = "(\"“'‘";
@@ -83,7 +83,7 @@ const MAX_ABBREVIATION_CHARS = 40;
 export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrapped"): Sentence[] {
   const sentences: Sentence[] = [];
   let lineStart = 0;
-  const joined = text.replace(DIVIDED, (end) => end.replace("\n", " "));
+  const joined = text.replace(HYPHENATED, (end) => end.replace("\n", " "));
   for (const line of (lines === "wrapped" ? withoutWraps(joined) : joined).split("\n")) {
     const paragraph = strip(line);
     const offset = lineStart + Math.max(0, line.indexOf(paragraph));
@@ -93,13 +93,14 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
       if (!MARKS.includes(paragraph.charAt(mark))) continue;
       let closed = mark + 1;
       while (closed < paragraph.length && CLOSING.includes(paragraph.charAt(closed))) closed++;
-      const marked = referenceEnd(paragraph, closed);
-      const isMarked = marked > closed && OPENS_SENTENCE.test(paragraph.charAt(marked));
-      closed = marked;
+      const referenced = referenceEnd(paragraph, closed);
+      // Reference marks may have no space after them: "The sky is blue.[12]So is the sea."
+      const hasNoSpace = referenced > closed && OPENING_OF_A_SENTENCE.test(paragraph.charAt(referenced));
+      closed = referenced;
       let next = closed;
       while (next < paragraph.length && isSpaceCode(paragraph.charCodeAt(next))) next++;
-      if ((next === closed && !isMarked) || next === paragraph.length || continues(paragraph, mark, next))
-        continue;
+      const isApart = next > closed || hasNoSpace;
+      if (!isApart || next === paragraph.length || continues(paragraph, mark, next)) continue;
       push(offset + start, offset + closed, false);
       start = next;
       mark = next - 1;
@@ -114,7 +115,7 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
   }
 }
 
-/** Returns the end of reference marks ("[12]", "²") and of what closes after them. */
+/** Returns the end of reference marks ("[12]", "²") and of the quotes and brackets that close after them. */
 function referenceEnd(paragraph: string, start: number): number {
   REFERENCES.lastIndex = start;
   return REFERENCES.test(paragraph) ? REFERENCES.lastIndex : start;

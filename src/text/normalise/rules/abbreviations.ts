@@ -73,6 +73,7 @@ const AT_BEGINNING: Neighbours = {
   before: /(?:^|[.!?:;•(–—-] ?)$/u,
   after: withRanges(/^ ?(?:\p{Nd}|\p{Ll})/u),
 };
+const AFTER_A_NAME: Neighbours = { before: withRanges(/\p{Lu}\p{L}+ $/u) };
 const SMALL_NEXT = withRanges(/^ \p{Ll}/u);
 const PART = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)\.$/u;
 const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
@@ -85,15 +86,11 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["v.", { before: withRanges(/\p{Lu}[\p{L}.']* $/u), after: withRanges(/^ \p{Lu}/u) }],
   ["ft.", { before: withRanges(/\p{Lu}\p{L}* $/u), after: withRanges(/^ \p{Lu}/u) }],
   ["feat.", { after: withRanges(/^ \p{Lu}/u) }],
-  ["min.", { after: withRanges(/^ \p{Ll}/u) }],
-  ...["lg.", "sm.", "med."].map((key) => [key, { after: SMALL_NEXT }] as const),
+  ...["lg.", "sm.", "med.", "min.", "temp."].map((key) => [key, { after: SMALL_NEXT }] as const),
   ["dr.", { after: withRanges(/^(?:'s)? \p{Ll}/u) }],
-  ["temp.", { after: withRanges(/^ \p{Ll}/u) }],
   ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
   ["fl.", { before: /\d(?:st|nd|rd|th) $/u }],
-  ["Ct.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
-  ["Pl.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
-  ["Sq.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
+  ...["Ct.", "Pl.", "Sq."].map((key) => [key, AFTER_A_NAME] as const),
 ]);
 const NAME_AFTER = withRanges(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
 const GENERATION = withRanges(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);

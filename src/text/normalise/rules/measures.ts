@@ -25,12 +25,15 @@ const MEASURE = withRanges(
   "yu",
 );
 const TIMES = withRanges(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu");
-const LOOSE_UNIT = withRanges(
+/** Units of two or more characters: a letter alone is a word or an initial. */
+const LONG_UNIT = withRanges(
   `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµμ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_])`,
   "yu",
 );
-const RATED_UNIT = /[mgLlWJ](?=\/)|m[²³]/uy;
-const NUMBER_WORD =
+/** Units of one letter, where a slash or a power shows that they are units. */
+const MARKED_UNIT = /[mgLlWJ](?=\/)|m[²³]/uy;
+/** Ends of numbers that no amount in digits matches: "1/2 ", "half a million ", "10^6 ". */
+const NUMBER_BEFORE =
   /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
 const THING_NEXT = /^ (?:clock|format|notation|shift|period|window|delay|timer|timeout|limit|interval)\b/u;
 const COMPASS = withRanges(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
@@ -78,7 +81,7 @@ export const measure: TokenRule = (text, at) => {
   if (match === null) return null;
   const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
   const end = at + whole.length;
-  if (!isUnit(text, at, whole, first, gap, written)) return null;
+  if (!isUnit(match, text)) return null;
   if (/^[A-Za-z]$/u.test(written) && gap === "" && NAMED_BEFORE.test(before(text, at))) return null;
   if (mark !== undefined && (second === undefined || joint === " to ")) return null;
   const forms = UNITS.get(written) ?? [written, written];
@@ -196,15 +199,15 @@ const ONE_BEFORE = /(?:\b(?:per|an?|each|every)|\/) ?$/iu;
 const MEASURED_IN = /\b(?:per|in) $/iu;
 
 /** Units after a number in words ("half a million km"), and by themselves ("speed in km/h"). */
-export const unitBehindWords: TokenRule = (text, at) => {
-  const match = matchAt(LOOSE_UNIT, text, at) ?? matchAt(RATED_UNIT, text, at);
+export const unitWithoutDigits: TokenRule = (text, at) => {
+  const match = matchAt(LONG_UNIT, text, at) ?? matchAt(MARKED_UNIT, text, at);
   const [written = ""] = match ?? [];
   const forms = UNITS.get(written);
   if (match === null || forms === undefined) return null;
   const earlier = before(text, at);
   const end = at + written.length;
   const per = perUnit(text, end);
-  const isMeasured = NUMBER_WORD.test(earlier);
+  const isMeasured = NUMBER_BEFORE.test(earlier);
   const isSpatial = /^ per (?:square|cubic) /u.test(per.words);
   const isRate = per.end > end && (isSpatial || NUMERATOR.test(written)) && !per.words.endsWith(forms[0]);
   const isAlone = PLAINLY_A_UNIT.test(written) || (/[²³]$/u.test(written) && MEASURED_IN.test(earlier));
@@ -219,47 +222,34 @@ function isSeconds(text: string, at: number, end: number): boolean {
   return BEFORE_SECONDS.test(before(text, at)) || AFTER_SECONDS.test(after(text, end));
 }
 
-function isUnit(
-  text: string,
-  at: number,
-  whole: string,
-  first: string,
-  gap: string,
-  written: string,
-): boolean {
+/** Returns whether what was matched as an amount and a unit is one: letters may also name things. */
+function isUnit(match: RegExpExecArray, text: string): boolean {
+  const [whole, first = ""] = match;
+  const [gap = "", written = ""] = match.slice(7);
+  const at = match.index;
+  const end = at + whole.length;
+  const rest = after(text, end);
   const touches = gap === "";
   switch (written) {
     case "s":
       if (gap === " ") return !/\d{3}0$/u.test(first);
-      return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
+      return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, end)));
     case "in.":
-      return (
-        INCH_NEXT.test(after(text, at + whole.length - 1)) ||
-        /^\.? ?[a-z]/u.test(after(text, at + whole.length))
-      );
+      return INCH_NEXT.test(after(text, end - 1)) || /^\.? ?[a-z]/u.test(rest);
     case "c.":
-      return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(after(text, at + whole.length));
-    case "h":
-      return gap !== "-";
+      return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(rest);
     case "d":
     case "t":
-      if (/^ ?\d{1,2} ?h/u.test(after(text, at + whole.length))) return true;
-      return gap === " " && !isNounAfter(text, at + whole.length);
+      return /^ ?\d{1,2} ?h/u.test(rest) || (gap === " " && !isNounAfter(text, end));
     case "J":
     case "N":
-      return first.includes(".") || text.charAt(at + whole.length) === "/";
+      return first.includes(".") || rest.startsWith("/");
     case "A":
-      return AMPS_NEXT.test(after(text, at + whole.length)) || AMPS_BEFORE.test(before(text, at));
+      return AMPS_NEXT.test(rest) || AMPS_BEFORE.test(before(text, at));
     case "W":
-      return touches || isPower(text, at, at + whole.length);
-    case "l":
-      return gap !== "-";
-    case "mo":
-      return true;
+      return touches || isPower(text, at, end);
     case "%":
       return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
-    case "°":
-      return gap !== "-";
     default:
       return gap !== "-" || written.length > 1;
   }

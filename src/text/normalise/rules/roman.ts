@@ -6,15 +6,18 @@ import { after, alternatives, before, matchAt, oneOf, type TokenRule, withRanges
 const UPPER = "(?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})";
 /** Without c and l at the beginning, which are letters: "section c". */
 const LOWER = "(?=[ivx])(?:x[cl]|x{0,3})(?:ix|iv|v?i{0,3})";
-const ENDED = "(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
-const NUMERAL = withRanges(`(${UPPER}|${LOWER})(?:(?:th|st|nd|rd)(?= ))?${ENDED}`, "uy");
+const NO_MORE_LETTERS = "(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";
+const NUMERAL = withRanges(`(${UPPER}|${LOWER})(?:(?:th|st|nd|rd)(?= ))?${NO_MORE_LETTERS}`, "uy");
 const JOINT = "(?:\\)?, (?:and |or )?|\\)? (?:and|or|to|through|&) |\\)? ?[-–] ?)\\(?";
 const MORE_NUMERALS = `(?:\\(?(?:${UPPER}|${LOWER})${JOINT}){0,4}`;
-const ANOTHER_NEXT = withRanges(`^${JOINT}(?:[IVX]{2}|[VX]|[ivx]{2}|[vx])[IVXivx]{0,6}${ENDED}`, "u");
-const TO_ANOTHER = withRanges(`^ ?[-–] ?(?=(?:[IVX]{1,7}|[ivx]{1,7})${ENDED})`, "u");
-/** Headings and references missing from the voice's list. Before these, X is a numeral too. */
+const ANOTHER_NEXT = withRanges(
+  `^${JOINT}(?:[IVX]{2}|[VX]|[ivx]{2}|[vx])[IVXivx]{0,6}${NO_MORE_LETTERS}`,
+  "u",
+);
+const TO_ANOTHER = withRanges(`^ ?[-–] ?(?=(?:[IVX]{1,7}|[ivx]{1,7})${NO_MORE_LETTERS})`, "u");
+/** Headings missing from the voice's list, which numbers follow: "Act X". */
 const NUMBERED = "act scene title psalm canto amendment factor clause appendix WrestleMania Vatican";
-/** Before these, X is mostly a letter. */
+/** Headings that letters follow as well: "Figure X". */
 const LETTERED =
   "paragraph subparagraph subsection page annex schedule exhibit figure table plate verse item note footnote " +
   "lesson unit module division group category tier rule step season sonnet question problem theorem lemma " +
@@ -35,12 +38,15 @@ const ORDERED_NEXT = withRanges(
   `^(?:(?: and | or | to | ?[-–] ?)[IVX]{1,7}(?:th|st)?)? (?:[Cc]entury|[Cc]enturies|Amendment|Olympiad|Olympic|[Dd]ynasty|Corps|Legion|Congress)(?!\\p{L})`,
   "u",
 );
+const CONTENT_VERBS = "begins?|ends?|opens?|starts?|shows|covers|describes";
 /** A lone I before these is a numeral, not the pronoun. */
 const NO_PRONOUN = withRanges(
-  /^(?:[^\p{L}\p{N} '’]|$| (?:of|has|is|begins?|ends?|opens?|starts?|shows|covers|describes|scene)(?!\p{L}))/u,
+  `^(?:[^\\p{L}\\p{N} '’]|$| (?:of|has|is|${CONTENT_VERBS}|scene)(?!\\p{L}))`,
+  "u",
 );
 const AFTER_A_CHAPTER = withRanges(
-  /^(?:[^\p{L}\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|begins?|ends?|opens?|starts?|shows|covers|describes|deals)(?!\p{L}))/u,
+  `^(?:[^\\p{L}\\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|${CONTENT_VERBS}|deals)(?!\\p{L}))`,
+  "u",
 );
 const REIGN_VERBS =
   "died reigned ruled became had came issued founded married remarried succeeded inherited " +
@@ -59,7 +65,8 @@ const ALWAYS_NUMBERED =
   /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage|Title)$/u;
 const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
-const NO_POSSESSIVE = withRanges(/^['’](?!s(?!\p{L}))/u);
+/** "I've", unlike "Act I's". */
+const CONTRACTED = withRanges(/^['’](?!s(?!\p{L}))/u);
 
 /** "Act I" → "Act 1", "Henry VIII" → "Henry the eighth", "the XIX century", "pages ix to xii", "(ii)". */
 export function romanNumerals(tables: NormaliserTables): TokenRule {
@@ -75,15 +82,15 @@ export function romanNumerals(tables: NormaliserTables): TokenRule {
   return (text, at) => {
     const match = matchAt(NUMERAL, text, at);
     const [whole = "", numeral = ""] = match ?? [];
-    if (match === null || numeral === "" || NO_POSSESSIVE.test(after(text, at + whole.length))) return null;
+    if (match === null || numeral === "" || CONTRACTED.test(after(text, at + whole.length))) return null;
     const end = at + whole.length;
     const [earlier, rest] = [before(text, at), after(text, end)];
     const value = romanValue(numeral.toUpperCase());
     const isSmall = numeral === numeral.toLowerCase();
     if (/^[CL]$/u.test(numeral)) return null;
     if (!isSmall && numeral !== "I" && ORDERED_NEXT.test(rest)) return { words: ordinal(value), end };
-    const [heading, sure] = chapters.exec(earlier) ?? [];
-    if (heading !== undefined && isReference(numeral, rest, sure, earlier.endsWith("("))) {
+    const [reference, heading] = chapters.exec(earlier) ?? [];
+    if (reference !== undefined && isReference(numeral, rest, heading, earlier.endsWith("("))) {
       const to = TO_ANOTHER.exec(rest)?.[0] ?? "";
       return { words: `${value}${to === "" ? "" : " to "}`, end: end + to.length };
     }
@@ -104,18 +111,17 @@ function anyCase(words: string): string {
     .replaceAll(" ", "|");
 }
 
-/** @param sure the heading, if it is always numbered */
-function isReference(
-  numeral: string,
-  rest: string,
-  sure: string | undefined,
-  isInBrackets: boolean,
-): boolean {
-  if (/^x$/iu.test(numeral)) return isInBrackets || (numeral === "X" && sure !== undefined);
+/**
+ * Returns whether a numeral after a heading is a number, and not the pronoun or a letter.
+ *
+ * @param heading the word before, if it is one that numbers follow more often than letters
+ */
+function isReference(numeral: string, rest: string, heading = "", isInBrackets = false): boolean {
+  if (/^x$/iu.test(numeral)) return isInBrackets || (numeral === "X" && heading !== "");
   if (isInBrackets || !/^i$/iu.test(numeral) || ANOTHER_NEXT.test(rest)) return true;
-  if (numeral === "i" || sure === undefined) return NO_PRONOUN.test(rest);
-  if (ALWAYS_NUMBERED.test(sure)) return !PRONOUN_VERB.test(rest);
-  return (/^[a-z]/u.test(sure) ? NO_PRONOUN : AFTER_A_CHAPTER).test(rest);
+  if (numeral === "i" || heading === "") return NO_PRONOUN.test(rest);
+  if (ALWAYS_NUMBERED.test(heading)) return !PRONOUN_VERB.test(rest);
+  return (/^[a-z]/u.test(heading) ? NO_PRONOUN : AFTER_A_CHAPTER).test(rest);
 }
 
 /** "(ii) the tenant", "Rule 5(i)", "§ 2(b)(iv)". */

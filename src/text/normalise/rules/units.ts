@@ -27,10 +27,16 @@ const TABLE =
   "rpm=R P M/R P M; Hz=hertz/hertz:mkMGT; psi=P S I/P S I; hp=horsepower/horsepower; pct|%=percent/percent; " +
   "°C|° C|℃=degree Celsius; °F|° F|℉=degree Fahrenheit";
 type Forms = readonly [one: string, many: string];
+/** How to write an area or a volume, where `*` is the length. */
+const POWERS = [
+  ["square", "*²|*2|*^2|sq *|sq. *"],
+  ["cubic", "*³|*3|*^3|cu *|cu. *"],
+] as const;
 
 /** Units of measure: spelling → [singular, plural]. */
 export const UNITS: ReadonlyMap<string, Forms> = new Map(TABLE.split("; ").flatMap(unitsIn));
 
+/** Returns the spellings that an entry of the table stands for, with their names. */
 function unitsIn(entry: string): [string, Forms][] {
   const [, spellings = "", names = "", options = ""] = /^(.+?)=([^:]+):?(.*)$/u.exec(entry) ?? [];
   const [one = "", many = one.replace(/(?= per | of | Celsius| Fahrenheit|$)/u, "s")] = names.split("/");
@@ -41,20 +47,10 @@ function unitsIn(entry: string): [string, Forms][] {
       if (options.includes(prefix)) units.push([prefix + spelling, [name + one, name + many]]);
   }
   if (!options.startsWith("^")) return units;
-  for (const [spelling, [of, ofMany]] of [...units]) {
-    for (const [power, marks] of [
-      ["square", "²,2,^2"],
-      ["cubic", "³,3,^3"],
-    ] as const) {
-      const short = power.replace(/(?:uare|bic)$/u, "");
-      const written = [
-        ...marks.split(",").map((mark) => spelling + mark),
-        `${short} ${spelling}`,
-        `${short}. ${spelling}`,
-      ];
-      units.push(...written.map((key): [string, Forms] => [key, [`${power} ${of}`, `${power} ${ofMany}`]]));
-    }
-  }
+  for (const [spelling, [length, lengths]] of [...units])
+    for (const [power, written] of POWERS)
+      for (const way of written.split("|"))
+        units.push([way.replace("*", spelling), [`${power} ${length}`, `${power} ${lengths}`]]);
   // "in" alone is a word.
   return units.filter(([spelling]) => spelling !== "in");
 }
@@ -67,26 +63,21 @@ const PER: ReadonlyMap<string, string> = new Map([
     (word) => [word, word] as const,
   ),
 ]);
+/** Names of units that a rate may be per. */
 const DIVISOR =
   /(?:second|minute|hour|day|week|month|year|meter|inch|foot|yard|mile|hectare|gram|pound|ounce|liter|gallon|mole|barrel|volt|gigabyte)$/u;
 const PER_UNIT = withRanges(
   /^ ?\/ ?(?:(1000?|1,000|10|100,000) ?)?((?:sq|cu)\.? [a-z]{1,2}|[A-Za-zµμ]{1,8})(\^?[23]|[²³])?(?![\p{L}\p{N}])/u,
 );
 
-/** Reads "/hr", "/m³", "/100 km" after an amount as " per hour" and so on, else "". */
+/** Returns the words for "/hr", "/m³" or "/100 km" after an amount, such as " per hour"; else "". */
 export function perUnit(text: string, end: number, isSecond = false): Spoken {
-  const match = PER_UNIT.exec(text.slice(end, end + 20));
-  const [whole = "", count, unit = "", power = ""] = match ?? [];
-  const [one, many] = UNITS.get(unit + power) ?? UNITS.get(unit) ?? [];
-  const name =
-    one !== undefined && DIVISOR.test(one) && unit !== "V" && (count === undefined || !one.endsWith("byte"))
-      ? count === undefined
-        ? one
-        : many
-      : power === ""
-        ? PER.get(unit)
-        : undefined;
-  if (match === null || name === undefined) return { words: "", end };
+  const [whole = "", count, unit = "", power = ""] = PER_UNIT.exec(text.slice(end, end + 20)) ?? [];
+  const [one, many] = UNITS.get(unit + power) ?? UNITS.get(unit) ?? ["", ""];
+  const isDivisor = DIVISOR.test(one) && unit !== "V" && (count === undefined || !one.endsWith("byte"));
+  const noun = power === "" ? PER.get(unit) : undefined;
+  const name = isDivisor ? (count === undefined ? one : many) : noun;
+  if (name === undefined) return { words: "", end };
   if (name === "each") return { words: " each", end: end + whole.length };
   const raised = power === "" || UNITS.has(unit + power) ? "" : /[2²]/u.test(power) ? " squared" : " cubed";
   const words = ` per ${count === undefined ? "" : `${cardinalWords(count)} `}${name}${raised}`;

@@ -66,10 +66,7 @@ export interface WavHead {
   readonly format: PcmFormat;
   /** Byte offset of the first sample. */
   readonly dataStart: number;
-  /**
-   * Declared bytes of samples. `null` where a writer that could not seek back left 0 or a size over any real one: the
-   * samples run to the end.
-   */
+  /** Declared bytes of samples. `null` if the writer left a placeholder: the samples run to the end. */
   readonly dataBytes: number | null;
 }
 
@@ -85,8 +82,8 @@ const CONTAINER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
 /** Longest head that a stream may have: a longer one holds pictures. */
 const MAX_STREAMED_HEAD_BYTES = 1 << 16;
-/** Forty times the largest recording. Writers leave 0xFFFFFFFF, sizes near 2 GiB or 2,000,000,000. */
-const MIN_UNKNOWN_SIZE = 1 << 30;
+/** Sizes from here on, forty recordings, are placeholders if the file is shorter: 0xFFFFFFFF, about 2 GiB, 2e9. */
+const MIN_PLACEHOLDER_BYTES = 1 << 30;
 
 /** Returns `null` only for an incomplete head of a stream (`isWhole` is false). */
 function scanHead(
@@ -110,8 +107,8 @@ function scanHead(
     const body = at + CHUNK_HEADER_BYTES;
     if (id === "data") {
       if (format === null) throw new AudioFormatError('its "data" chunk comes before any "fmt " chunk');
-      const isThere = isWhole && size <= bytes.length - body;
-      const isKnown = size > 0 && (size < MIN_UNKNOWN_SIZE || isThere);
+      const isPresent = isWhole && size <= bytes.length - body;
+      const isKnown = size > 0 && (size < MIN_PLACEHOLDER_BYTES || isPresent);
       return { format, dataStart: body, dataBytes: isKnown ? size : null };
     }
     if (!isWhole && body + size > MAX_STREAMED_HEAD_BYTES)

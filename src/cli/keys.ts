@@ -64,7 +64,7 @@ async function create(
 async function update(keyId: string, given: KeyChanges, command: Command, io: CommandIo): Promise<void> {
   const changes = { label: given.label, rpm: given.rpm, burst: given.burst };
   if (Object.values(changes).every((value) => value === undefined))
-    throw new UsageError("Nothing would change: give --label, --rpm or --burst.");
+    throw new UsageError("There is nothing to change: give --label, --rpm or --burst.");
   await requireValid(changes);
   await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
     const record = await tenancy.updateKey(keyId, changes);
@@ -116,13 +116,13 @@ async function revoke(keyId: string, command: Command, io: CommandIo): Promise<v
   });
 }
 
+/** Returns the error for a key that cannot be changed: revoked, unknown, or named by its label. */
 async function noSuchKey(tenancy: Tenancy, keyId: string, verb: "update" | "revoke"): Promise<Error> {
   const keys = await tenancy.listKeys();
   if (keys.some((key) => key.keyId === keyId)) return new Error(`The key ${keyId} is revoked: make another.`);
-  const named = keys.filter(({ label, revokedTsS }) => label === keyId && revokedTsS === null);
-  const meant = named.map((key) => `antiphon keys ${verb} ${key.keyId}`).join(" or ");
-  const remedy =
-    meant === "" ? "see antiphon keys list" : `it is the label of a key, to ${verb} which say ${meant}`;
+  const labelled = keys.filter(({ label, revokedTsS }) => label === keyId && revokedTsS === null);
+  const commands = labelled.map((key) => `antiphon keys ${verb} ${key.keyId}`).join(" or ");
+  const remedy = commands === "" ? "see antiphon keys list" : `it is a label, not an id; run ${commands}`;
   return new Error(`There is no key ${JSON.stringify(keyId)}: ${remedy}.`);
 }
 

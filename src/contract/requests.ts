@@ -50,7 +50,7 @@ const instructions = Type.String({
     "turn has its own text.",
 });
 
-/** Bounds a text's length: four times as much with markup, which is counted without it when it is read. */
+/** Bounds a text's length. Markup does not count: with it, four times as much passes here, and is checked once read. */
 export const unmarkedLength = (type: string | string[], maxLength: number) => ({
   anyOf: [
     { type, maxLength },

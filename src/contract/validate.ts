@@ -59,7 +59,7 @@ export function validatorOf<S extends TSchema>(schema: S): ValidateFunction<Stat
     keyword: "movedTo",
     before: "not",
     validate: () => false,
-    error: { message: ({ schema }) => `is the beta protocol's: send ${schema}` },
+    error: { message: ({ schema }) => `belongs to the beta protocol: send ${schema} instead` },
   });
   const made = ajv.compile(schema as AnySchema) as ValidateFunction<Static<S>>;
   validators.set(schema, made);

@@ -134,10 +134,10 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     const made = JSON.parse(await output("keys", "create", "--label", "by its name", "--json", ...at));
     assert.match(
       refusedWith(await runAntiphon(["keys", "revoke", "by its name", ...at]), 1),
-      new RegExp(`is the label of a key, to revoke which say antiphon keys revoke ${made.key_id}\\.`),
+      new RegExp(`it is a label, not an id; run antiphon keys revoke ${made.key_id}\\.`),
     );
     const misnamed = await runAntiphon(["keys", "update", "by its name", "--rpm", "9", ...at]);
-    assert.match(refusedWith(misnamed, 1), new RegExp(`say antiphon keys update ${made.key_id}\\.`));
+    assert.match(refusedWith(misnamed, 1), new RegExp(`run antiphon keys update ${made.key_id}\\.`));
     assert.match(refusedWith(await runAntiphon(["usage", "key_x", ...at]), 1), /no key "key_x"/);
   });
 
@@ -166,7 +166,7 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
     [["keys", "create", "--label", "x", "--burst", "1.5"], /--burst/],
     [["keys", "create", "--label", " "], /label is empty/],
     [["keys", "create", "--label", "x", "--brust", "3"], /did you mean --burst\?/],
-    [["keys", "update", "key_x"], /Nothing would change: give --label/],
+    [["keys", "update", "key_x"], /There is nothing to change: give --label/],
     [["keys", "update", "key_x", "--burst", "0"], /burst is 0.*from 1 to 1000000/],
     [["keys", "update", "key_x", "--label", ""], /label is empty/],
     [["keys", "revoke"], /key_id/],

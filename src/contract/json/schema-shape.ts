@@ -1,7 +1,8 @@
 /** What to keep of a value. Union variants are merged; validation follows. */
 export interface Shape {
-  /** Members that the schema names, and those that some variant does not require. */
+  /** Members that the schema names. */
   readonly members: ReadonlyMap<string, Shape>;
+  /** Names of the members that at least one variant does not require. */
   readonly optional: ReadonlySet<string>;
   /** Shape of members with arbitrary names; `null`: none are kept. */
   readonly others: Shape | null;
@@ -53,13 +54,8 @@ export function shapeOf(schema: object): Shape {
   return shape;
 }
 
-function shapeOfOne({
-  type,
-  properties = {},
-  required = [],
-  additionalProperties,
-  ...schema
-}: Schema): Shape {
+function shapeOfOne(schema: Schema): Shape {
+  const { type, properties = {}, required = [], additionalProperties } = schema;
   const names = Object.keys(properties);
   return {
     members: new Map(names.map((name) => [name, shapeOf(properties[name]!)])),

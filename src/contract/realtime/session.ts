@@ -100,7 +100,7 @@ export const FunctionTool = Type.Object({
 });
 export type FunctionTool = Static<typeof FunctionTool>;
 
-/** A field of the beta protocol. Refused, since ignoring it would silently change formats or voices. */
+/** A field of the beta protocol. Refused: a client whose format was ignored would play noise. */
 export const moved = (successor: string) =>
   Type.Optional(
     Type.Unsafe<undefined>({ not: {}, movedTo: successor, description: `Refused: send \`${successor}\`.` }),

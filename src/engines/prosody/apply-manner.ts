@@ -37,7 +37,7 @@ export function applyWordGains(plan: Plan, manners: readonly RunManner[]): Plan 
   return { ...plan, gain: Float32Array.from(wordOfFrames(plan), (word) => manners[word]?.gain ?? 1) };
 }
 
-/** Returns each frame's word. Durations do not show it: the sound leads them, and a space counts to the word after. */
+/** Returns each frame's word by when it sounds, which is earlier than the plan's durations say. */
 function wordOfFrames(plan: Plan): Int32Array {
   const words = new Int32Array(plan.frames);
   for (const [word, { fromFrame }] of spokenTimes(plan).entries()) if (word > 0) words.fill(word, fromFrame);

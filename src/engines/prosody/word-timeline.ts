@@ -187,7 +187,8 @@ function soundStart(energy: Float32Array, planned: number, until: number): numbe
 const SILENT = Number.NEGATIVE_INFINITY;
 
 /**
- * 37.5 ms: the lead of the network's sound over its durations. It lies in the network, not in the synthesis: the pitch and energy that it plans lead the durations too. Measured at words that begin with "s" or "sh" after a vowel (70, both speakers: median 42 ms) or end with one before a vowel (28: 30 ms), and at the rise of energy before the first phoneme (38 ms).
+ * 37.5 ms by which the network's sound, pitch and energy are ahead of its durations. Medians: 42 ms at words that begin
+ * with "s" or "sh" after a vowel (70), 30 ms at those that end so before one (28), 38 ms at the first rise of energy.
  */
 const EARLY_FRAMES = 3;
 /** 100 ms: the most that a word sounds ahead of its plan after a pause. */

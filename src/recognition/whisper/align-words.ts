@@ -12,7 +12,7 @@ interface AlignedWord extends TranscribedWord {
  * Finds when each word is spoken.
  *
  * @param attention per token, [heads, positions]
- * @param active which 20 ms frames are no pause; words are kept out of pauses
+ * @param active per 20 ms frame, whether it is outside pauses, as words have to be
  * @param durationS duration of the clip
  */
 export function alignWords(
@@ -31,13 +31,13 @@ export function alignWords(
     active,
   );
   return words.map(({ text, from, to }, at) => {
-    const [first, behind] = spans[at]!;
+    const [first, end] = spans[at]!;
     const own = logProbabilities.slice(from, to);
     const mean = own.reduce((sum, value) => sum + Math.exp(value), 0) / own.length;
     return {
       text,
       startS: Math.max(0, Math.min(first * POSITION_S, durationS - POSITION_S)),
-      endS: Math.min(behind * POSITION_S, durationS),
+      endS: Math.min(end * POSITION_S, durationS),
       probability: Math.min(1, mean),
       logProbabilities: own,
     };
@@ -47,8 +47,8 @@ export function alignWords(
 /** A range of 20 ms frames. */
 type Span = readonly [from: number, to: number];
 
-/** Longer than the closure of a consonant. */
-const PAUSE_FRAMES = 5;
+/** Shortest pause, in frames: longer than the closure of a consonant. */
+const MIN_PAUSE_FRAMES = 5;
 
 /**
  * Removes pauses between words. Attention shows on which side of a pause a word is, but not where the pause is: one
@@ -60,22 +60,22 @@ function trimPauses(spans: readonly Span[], active: readonly boolean[]): readonl
   const middles = spans.map((span) => middleOf(span, active));
   for (let at = 0; at + 1 < spans.length; at++) {
     const [from, to] = longestPause(active, middles[at]!, middles[at + 1]!);
-    if (to - from >= PAUSE_FRAMES) [ends[at], starts[at + 1]] = [from, to];
+    if (to - from >= MIN_PAUSE_FRAMES) [ends[at], starts[at + 1]] = [from, to];
   }
   const last = spans.length - 1;
   while (starts[0]! < middles[0]! && active[starts[0]!] !== true) starts[0]!++;
   while (ends[last]! > Math.max(middles[last]!, starts[last]! + 1) && active[ends[last]! - 1] !== true)
     ends[last]!--;
-  // One-frame words may share a frame with a pause: keep words in order, each with a length.
-  let behind = 0;
+  // Words of one frame may lie in a pause: keep all in order, each at least a frame long.
+  let to = 0;
   return starts.map((start, at) => {
-    const from = Math.max(behind, start);
-    behind = Math.max(from + 1, ends[at]!);
-    return [from, behind];
+    const from = Math.max(to, start);
+    to = Math.max(from + 1, ends[at]!);
+    return [from, to];
   });
 }
 
-/** Returns the median active frame of a span, which lies in the word however long a pause the span contains. */
+/** Returns the median active frame of a span: it is in the word even if most of the span is a pause. */
 function middleOf([from, to]: Span, active: readonly boolean[]): number {
   const frames = Array.from({ length: to - from }, (_, at) => from + at).filter((at) => active[at] === true);
   return frames[frames.length >> 1] ?? (from + to) >> 1;

@@ -75,7 +75,7 @@ function readOrRefuse(
   }
 }
 
-/** Bounds the silence that a short text can ask for, about as the longest text bounds its speech. */
+/** Maximum of all pauses of a text together: about as long as the longest text is spoken. */
 const MAX_PAUSES_S = 600;
 
 function pausesFault(piece: TextPiece): string | null {
@@ -153,7 +153,7 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
   return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
 }
 
-/** Reports a language that the model cannot read, or else words in scripts that it does not pronounce. */
+/** Returns a caution for a language that the model cannot read, or else for a word whose script it does not speak. */
 function notEnglish(text: string, { id, takes }: ModelVoices): string[] {
   if (takes.englishOnly !== true) return [];
   const language = detectOtherLanguage(text);

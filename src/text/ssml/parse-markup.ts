@@ -47,8 +47,9 @@ export function parseMarkup(text: string, isSsml: boolean | null, findVoice: Fin
   if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice ?? (([name = ""]) => name));
   const voices = findVoice === null ? [] : voiceMarks(text);
   const marks = [...pauseMarks(text), ...voices].sort((a, b) => a.from - b.from);
-  if (marks.length === 0)
-    return { piece: text, spokenChars: characterCount(withoutPhonemes(text)), cautions: strayElements(text) };
+  const spokenChars = characterCount(withoutPhonemes(withoutMarks(text, marks)));
+  const cautions = strayElements(text);
+  if (marks.length === 0) return { piece: text, spokenChars, cautions };
   const builder = new MarkedTextBuilder(text);
   for (const mark of marks) {
     builder.keep(mark.from);
@@ -58,14 +59,10 @@ export function parseMarkup(text: string, isSsml: boolean | null, findVoice: Fin
     else if (findVoice !== null)
       builder.setRun({ manner: PLAIN_MANNER, voice: foundVoice([mark.name], text, mark.from, findVoice) });
   }
-  return {
-    piece: builder.end(),
-    spokenChars: characterCount(withoutPhonemes(withoutMarks(text, marks))),
-    cautions: strayElements(text),
-  };
+  return { piece: builder.end(), spokenChars, cautions };
 }
 
-/** Elements of SSML that do something, as they stand in a text that is not SSML. */
+/** Elements that have an effect in SSML, in a text that is not SSML. */
 const STRAY_ELEMENT = /<(break|prosody|emphasis|phoneme|say-as|sub|voice|mark)\b[^<>]{0,200}>/;
 
 function strayElements(text: string): string[] {

@@ -104,10 +104,12 @@ class SsmlReader {
 
   close(name: string, from: number, to: number): void {
     const element = this.#open.pop()!;
-    if (element.held !== null) this.#release(element.held);
-    // Self-closing elements were spoken when they were opened.
-    if (element.held !== null && element.held.from === null && to > from)
-      this.#tags.caution({ name, attributes: {}, from, to }, "is empty: nothing is spoken for it");
+    if (element.held !== null) {
+      this.#release(element.held);
+      // Self-closing elements, whose end has no length, were spoken when they were opened.
+      if (element.held.from === null && to > from)
+        this.#tags.caution({ name, attributes: {}, from, to }, "is empty: nothing is spoken for it");
+    }
     this.#builder.replace(to, "");
     this.#builder.part(element.boundary);
     this.#setRun(this.#top?.style ?? PLAIN);

@@ -33,11 +33,11 @@ export function parseXml(text: string, events: XmlEvents): void {
   const begin = text.length - text.trimStart().length;
   const parser = new SaxesParser();
   const opened: { readonly name: string; readonly at: number }[] = [];
-  const prefixes = new Set<string>();
-  /** Returns a name without a prefix that is bound to the namespace of SSML. */
+  const ssmlPrefixes = new Set<string>();
+  /** Returns the name without its prefix if that is bound to the namespace of SSML. */
   const localName = (name: string): string => {
     const colon = name.indexOf(":");
-    return colon > 0 && prefixes.has(name.slice(0, colon)) ? name.slice(colon + 1) : name;
+    return colon > 0 && ssmlPrefixes.has(name.slice(0, colon)) ? name.slice(colon + 1) : name;
   };
   let cursor = begin;
   let attributes = 0;
@@ -57,7 +57,7 @@ export function parseXml(text: string, events: XmlEvents): void {
   parser.on("error", ({ message }) => {
     const ampersand = text.slice(cursor).search(BARE_AMPERSAND);
     if (ampersand >= 0)
-      throw new MarkupError(text, cursor + ampersand, "& begins a reference that is none: write &amp;");
+      throw new MarkupError(text, cursor + ampersand, "this & begins no valid reference: write &amp;");
     const section = unclosedSection(text, cursor);
     if (section !== null) throw section;
     throw notWellFormed(text, begin + parser.position, message, opened.at(-1));
@@ -92,7 +92,8 @@ export function parseXml(text: string, events: XmlEvents): void {
     opened.push({ name, at: from });
     attributes = 0;
     for (const [attribute, value] of Object.entries(given)) {
-      if (attribute.startsWith("xmlns:") && value === SSML_NAMESPACE) prefixes.add(attribute.slice(6));
+      if (attribute.startsWith("xmlns:") && value === SSML_NAMESPACE)
+        ssmlPrefixes.add(attribute.slice("xmlns:".length));
     }
     events.open({ name: localName(name), attributes: given, from, to });
   });
@@ -131,7 +132,7 @@ const SECTIONS = [
   ["<?", "?>", "processing instruction"],
 ] as const;
 
-/** Returns the error for a comment or the like that begins next and never ends. */
+/** Returns the error if a comment, CDATA section or instruction begins next and never ends; else `null`. */
 function unclosedSection(text: string, cursor: number): MarkupError | null {
   const at = text.indexOf("<", cursor);
   const section = SECTIONS.find(([begin, end]) => text.startsWith(begin, at) && !text.includes(end, at));

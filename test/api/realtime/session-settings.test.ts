@@ -104,7 +104,7 @@ describe("session.update", () => {
       ["max_response_output_tokens", "inf", "max_output_tokens"],
     ] as const) {
       const param = `session.${field}`;
-      const message = `${param} is the beta protocol's: send ${successor}`;
+      const message = `${param} belongs to the beta protocol: send ${successor} instead`;
       assert.deepEqual(read({ type: "session.update", event_id: "a", session: { [field]: value } }), {
         type: "fault",
         code: "invalid_value",

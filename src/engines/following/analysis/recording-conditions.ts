@@ -120,8 +120,8 @@ export interface AnalysedRecording {
 /**
  * Judges a clip by the amount of voiced speech, noise, clipping and level variation (music and tones keep their
  * level). A level that varies little although voicing switches often suggests two voices that fill each other's
- * pauses; halves that differ suggest one voice after the other. The limits separate fourteen speakers from mixtures of
- * two of them, chords, melodies and noises. Two speakers of like pitch and spectrum stay undetected.
+ * pauses; halves that differ suggest one voice after the other, which similar voices hide. The limits separate
+ * fourteen speakers from mixtures of two of them, chords, melodies and noises.
  */
 export function judgeSuitability(measured: AnalysedRecording): Suitability {
   const figures = figuresOf(measured);
@@ -151,7 +151,7 @@ export interface Figures {
   readonly levelSpreadDb: number;
   /** Standard deviation of the pitch's natural logarithm. */
   readonly pitchSpread: number;
-  /** See {@link halvesDistance}. */
+  /** Difference between the first half of the voice and the second, in half octaves. */
   readonly halvesDistance: number;
 }
 
@@ -178,15 +178,14 @@ function figuresOf(measured: AnalysedRecording): Figures {
 }
 
 /**
- * Returns how far the two halves of the voiced frames are apart, in pitch (by half octaves) and in spectrum. At most
- * 1.03 for single speakers (fourteen, 241 clips), more for two thirds of their pairs.
+ * Returns how much the halves of the voiced frames differ in pitch and mean spectrum; 1 is half an octave. At most 1.03
+ * for single speakers (fourteen, 241 clips), more for two thirds of their pairs.
  */
 function halvesDistance({ frames, track, recording }: AnalysedRecording, voiced: readonly number[]): number {
   if (voiced.length < MIN_COMPARED_FRAMES) return 0;
-  const halvesOf = (measure: (frame: number) => number) => {
-    const values = voiced.map(measure);
-    return [values.slice(0, values.length >> 1), values.slice(values.length >> 1)] as const;
-  };
+  const middle = voiced.length >> 1;
+  const halvesOf = (measure: (frame: number) => number) =>
+    [voiced.slice(0, middle).map(measure), voiced.slice(middle).map(measure)] as const;
   const bands = bandsBelow(recording.bandEdgeHz);
   const levels = Array.from({ length: frames.count }, (_, at) =>
     mean(frames.bands.subarray(at * BANDS, at * BANDS + bands)),
@@ -197,13 +196,13 @@ function halvesDistance({ frames, track, recording }: AnalysedRecording, voiced:
     return (mean(one) - mean(other)) ** 2 / (variance || 1);
   });
   const [pitch, otherPitch] = halvesOf((at) => track.pitchHz[at]!).map((half) => percentile(half, 0.5));
-  return Math.hypot(2 * Math.log2(pitch! / otherPitch!), Math.sqrt(mean(squares)) / APART_SPREADS);
+  return Math.hypot(2 * Math.log2(pitch! / otherPitch!), Math.sqrt(mean(squares)) / SPREADS_PER_HALF_OCTAVE);
 }
 
-/** Minimum length of a half to compare, 1.2 s: shorter halves differ by their words alone. */
+/** Minimum of voiced frames, 1.2 s: halves of less differ by their words alone. */
 const MIN_COMPARED_FRAMES = 1.2 / FRAME_S;
-/** Difference of mean spectra, by the spread of frames, that counts as half an octave. */
-const APART_SPREADS = 1.1;
+/** Difference of mean spectra, in standard deviations of the frames, that counts as half an octave of pitch. */
+const SPREADS_PER_HALF_OCTAVE = 1.1;
 
 const MIN_VOICED_S = 0.1;
 const REPORTED_BELOW = 0.95;

@@ -1,4 +1,4 @@
-// Unpacks onnxruntime-node without the five sixths of it that are for other machines. Why npm does not install it:
+// Installs onnxruntime-node without the five sixths of it that are for other platforms. Why npm does not install it:
 // docs/decisions/0054-a-newcomers-minute.md.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,16 +20,16 @@ import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
 
 const NAME = "onnxruntime-node";
-/** Of the tarball that npm's registry has of the version in our manifest. */
+/** Checksum of npm's tarball of the version in our manifest. */
 const SHA512 = "twhs1C2C/BFkz1yc5OY0KIU2GUq6DURO7hD4bx5Q2Qy3nAMJwRXW8xU3NVczE29VA9lolLOYepoD8fjTGOfIqw==";
 const HERE = `${process.platform}/${process.arch}`;
 const TOP = fileURLToPath(new URL("..", import.meta.url));
-/** npm leaves names with a dot alone. It would remove node_modules/onnxruntime-node, which its lock file does not have. */
+/** Not node_modules/onnxruntime-node: every npm install removes what its lock file lacks, unless the name has a dot. */
 export const FOLDER = join(TOP, "node_modules/.antiphon/node_modules", NAME);
-/** Where a package has it, or an earlier version of this script put it. */
+/** Where it is in the package that users install, and where earlier versions of this script put it. */
 const PACKAGED = join(TOP, "node_modules", NAME);
 
-/** Whether the version that our manifest names is there, for this machine. */
+/** Returns whether the version in our manifest is installed for this platform. */
 export function isInstalled() {
   const manifest = join(existsSync(FOLDER) ? FOLDER : PACKAGED, "package.json");
   if (!existsSync(manifest)) return false;
@@ -37,7 +37,7 @@ export function isInstalled() {
   return version === wanted() && platforms.includes(HERE);
 }
 
-/** Installs it for this machine, where it is not there. @throws Error where npm cannot get it */
+/** Installs it for this platform if it is missing. @throws Error if npm cannot fetch it */
 export async function install() {
   if (isInstalled()) return;
   const partial = `${FOLDER}.${process.pid}`;
@@ -46,14 +46,14 @@ export async function install() {
     rmSync(FOLDER, { recursive: true, force: true });
     renameSync(partial, FOLDER);
   } catch (error) {
-    // Somebody who did the same at the same time has done it.
+    // Another process may have installed it meanwhile.
     if (!isInstalled()) throw error;
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
 }
 
-/** The same at npm's own installation, which it never breaks: what is missing is fetched before anything is built. */
+/** Installs it after npm's own installation, which must not fail: the next build tries again. */
 export async function installAfterNpm() {
   if (isInstalled()) return;
   process.stdout.write(`Installing ${NAME} ${wanted()} for ${HERE} …\n`);
@@ -63,7 +63,7 @@ export async function installAfterNpm() {
   });
 }
 
-/** Writes the package to a folder, with its libraries for some platforms, each as in "linux/x64". */
+/** Writes the package to a folder, with the libraries of some platforms, such as "linux/x64". */
 export async function unpack(folder, platforms) {
   const cached = inCache();
   if (cached !== undefined) {
@@ -74,7 +74,7 @@ export async function unpack(folder, platforms) {
       const digest = createHash("sha512");
       for await (const part of createReadStream(cached)) digest.update(part);
       if (digest.digest("base64") === SHA512) throw error;
-      // What npm has kept is damaged: without it, npm fetches it again.
+      // npm's copy is damaged: without it, npm fetches another.
       rmSync(cached, { force: true });
     }
   }
@@ -86,7 +86,7 @@ export async function unpack(folder, platforms) {
   }
 }
 
-/** @throws Error when the tarball is damaged */
+/** @throws Error if the tarball is damaged */
 async function unpackFrom(tarball, folder, platforms) {
   const digest = createHash("sha512");
   const compressed = createReadStream(tarball, { highWaterMark: 1 << 20 }).on("data", (part) =>
@@ -99,15 +99,15 @@ async function unpackFrom(tarball, folder, platforms) {
     return platform === undefined ? !name.startsWith("script/") : platforms.includes(platform);
   });
   if (digest.digest("base64") !== SHA512)
-    throw new Error(`${NAME} ${wanted()} came damaged: its checksum is another`);
-  // Its installer fetches a build for graphics cards from elsewhere, and alone uses what is left out of its dependencies.
+    throw new Error(`the download of ${NAME} ${wanted()} is damaged: its checksum is wrong, so try again`);
+  // The installer fetches a build for graphics cards from another host, and alone uses the two dependencies left out.
   const manifest = join(folder, "package.json");
   const { scripts: _, devDependencies: __, dependencies, ...rest } = read(manifest);
   const { "adm-zip": ___, "global-agent": ____, ...used } = dependencies;
   writeFileSync(manifest, `${JSON.stringify({ ...rest, dependencies: used, platforms }, null, 2)}\n`);
 }
 
-/** Writes the files of a tar whose names inside its first folder are wanted. */
+/** Writes the wanted files of a tar, without its first folder. */
 export async function writeFiles(tar, folder, isWanted) {
   const BLOCK = 512;
   const FILE = "0".charCodeAt(0);
@@ -149,7 +149,7 @@ function text(header, start, length) {
   return header.toString("latin1", start, start + length).replace(/\0.*$/s, "");
 }
 
-/** Where npm has kept the tarball by its checksum; undefined where it has not, or keeps it in another way. */
+/** Returns the path of the tarball in npm's cache; `undefined` if it is not there or the cache has another layout. */
 function inCache() {
   const hex = Buffer.from(SHA512, "base64").toString("hex");
   const cache = process.env.npm_config_cache;
@@ -158,7 +158,7 @@ function inCache() {
   return existsSync(path) ? path : undefined;
 }
 
-/** Has npm fetch the tarball, with its own registry and proxy, into its cache, or to a folder where it is not found there. */
+/** Has npm fetch the tarball, with its registry and proxy, into its cache or else to a folder. Returns its path. */
 async function fetchInto(folder) {
   if (process.env.npm_config_cache !== undefined) {
     await npm("cache", "add");

@@ -93,14 +93,10 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
       created_ts: createdTsS,
       revoked_ts: revokedTsS,
     }));
-    const rows = keys.map((key) => [
-      key.key_id,
-      key.label,
-      `${key.rpm}`,
-      `${key.burst}`,
-      time(key.created_ts),
-      key.revoked_ts === null ? "" : time(key.revoked_ts),
-    ]);
+    const rows = keys.map(({ key_id, label, rpm, burst, created_ts, revoked_ts }) => {
+      const revoked = revoked_ts === null ? "" : time(revoked_ts);
+      return [key_id, label, `${rpm}`, `${burst}`, time(created_ts), revoked];
+    });
     io.stdout.write(
       json
         ? `${JSON.stringify(keys)}\n`

@@ -56,9 +56,9 @@ export function registerServe(program: Command, io: CommandIo): void {
         io.stdout.write(`Antiphon is listening on ${url}\n`);
         if (wyomingUrl !== null) io.stdout.write(`Wyoming's clients find it at ${wyomingUrl}\n`);
         const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
-        if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
+        if (talk !== null) io.stdout.write(`Talk: ${talk.href}\n`);
         if (firstKey !== null) io.stdout.write(curlExample(url, firstKey));
-        else if (talk?.includes("#") !== true) io.stdout.write(`Keys: ${keyCommand(command)}\n`);
+        else if (talk?.hasSecret !== true) io.stdout.write(`Keys: ${keyCommand(command)}\n`);
         const sayReady = (): void => {
           if (io.stdout.isTTY) io.stdout.write(`Ready: ${nextSteps(firstKey, talk)}\n`);
         };
@@ -107,24 +107,24 @@ async function talkLink(
   server: Pick<RunningServer, "url" | "clientSecret">,
   { playground }: Pick<Settings, "playground">,
   key: string,
-): Promise<string | null> {
+): Promise<{ readonly href: string; readonly hasSecret: boolean } | null> {
   if (!playground.enabled) return null;
   const secret = await server.clientSecret(key, LINK_S);
   const page = new URL(server.url);
   // Browsers allow the microphone for localhost.
   if (page.hostname === "0.0.0.0" || page.hostname === "[::]") page.hostname = "localhost";
   if (secret !== null) page.hash = `secret=${secret}`;
-  return page.href;
+  return { href: page.href, hasSecret: secret !== null };
 }
 
 /** Returns what to do next. */
-function nextSteps(firstKey: string | null, talk: string | null): string {
+function nextSteps(firstKey: string | null, talk: { readonly hasSecret: boolean } | null): string {
   const hear = firstKey === null ? 'run npx antiphon say "Hello!"' : "paste the curl line";
-  const open = talk?.includes("#") === true ? "open the link" : "open the link and paste a key";
-  return `${talk === null ? "" : `to talk, ${open}; `}to hear a sentence, ${hear}.`;
+  const paste = talk?.hasSecret === true ? "" : " and paste a key";
+  return `${talk === null ? "" : `to talk, open the link${paste}; `}to hear a sentence, ${hear}.`;
 }
 
-/** Returns how to make a key for a server that was started with the same options. */
+/** Returns how to make a key for this server, which needs the same data directory. */
 function keyCommand(command: Command): string {
   const { dataDir, config } = command.optsWithGlobals();
   const place = dataDir === undefined ? "" : ` --data-dir ${JSON.stringify(dataDir)}`;

@@ -255,7 +255,7 @@ function createSession(
   return guarded(create, guard);
 }
 
-/** Looks first where scripts/onnxruntime.mjs unpacks it in a checkout, then in `node_modules`. */
+/** Resolves packages in the folder of scripts/onnxruntime.mjs first, which only a checkout has, then in `node_modules`. */
 const require = createRequire(new URL("../../../node_modules/.antiphon/", import.meta.url));
 
 async function loadRuntime(): Promise<Runtime> {

@@ -120,6 +120,14 @@ export function ordinalWords(digits: string): string {
   return plain(ordinal(parseInteger(digits)));
 }
 
+/** "2" → "squared", "4" → "to the fourth", "-2" → "to the minus two". A base of ten is not squared. */
+export function powerWords(exponent: string, base = ""): string {
+  const digits = exponent.replace(/^[-−⁻]/u, "");
+  if (digits !== exponent) return `to the minus ${cardinalWords(digits)}`;
+  if (base === "10" || !/^[23]$/u.test(digits)) return `to the ${ordinalWords(digits)}`;
+  return digits === "2" ? "squared" : "cubed";
+}
+
 /** "0427" → "zero four two seven", or with "oh". */
 export function digitWords(digits: string, zero: "zero" | "oh" = "zero"): string {
   const words = digitNames(digits.replace(/\D/gu, ""));

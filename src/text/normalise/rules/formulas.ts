@@ -1,4 +1,4 @@
-import { cardinalWords, ordinalWords } from "../number-words.ts";
+import { cardinalWords, powerWords } from "../number-words.ts";
 import { after, before, matchAt, patternRule, spoken, type TokenRule, withRanges } from "../rule.ts";
 import { spelled } from "./identifiers.ts";
 
@@ -39,9 +39,8 @@ const OPERAND_AFTER = withRanges(/^- (?:\d|[b-hj-z](?![\p{L}\p{N}'’]))/u);
 
 /** "2x^2" → "two X squared". */
 export const term = patternRule(TERM, ([, factor = "", letter = "", written, sign]) => {
-  const power = written ?? (sign === "²" ? "2" : "3");
-  const raised = power === "2" ? "squared" : power === "3" ? "cubed" : `to the ${ordinalWords(power)}`;
-  return `${cardinalWords(factor)} ${letter.toUpperCase()} ${raised}`;
+  const power = powerWords(written ?? (sign === "²" ? "2" : "3"));
+  return `${cardinalWords(factor)} ${letter.toUpperCase()} ${power}`;
 });
 
 const INDEXED = withRanges(/([A-Za-z])([₀-₉]{1,3})(?![\p{L}\p{N}])/uy);

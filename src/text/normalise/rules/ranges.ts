@@ -1,6 +1,6 @@
 import { wordSet } from "../../characters.ts";
 import { isCountedThrough } from "../number-context.ts";
-import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "../number-words.ts";
+import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, powerWords } from "../number-words.ts";
 import { after, before, matchAt, oneOf, patternRule, spoken, type TokenRule, withRanges } from "../rule.ts";
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
@@ -138,41 +138,29 @@ export const slashed: TokenRule = (text, at) => {
 };
 
 /** "10^6" → "ten to the sixth". */
-export const power = patternRule(POWER, ([, base = "", written, raised]) => {
-  const sign = /^[-−⁻]/u.test(written ?? raised ?? "");
-  const exponent =
-    written?.replace(/^[-−]/u, "") ??
-    Array.from(raised ?? "", (digit) => SUPERSCRIPTS.indexOf(digit))
-      .filter((digit) => digit >= 0)
-      .join("");
-  const words =
-    base !== "10" && !sign && (exponent === "2" || exponent === "3")
-      ? exponent === "2"
-        ? "squared"
-        : "cubed"
-      : sign
-        ? `to the minus ${cardinalWords(exponent)}`
-        : `to the ${ordinalWords(exponent)}`;
-  return `${cardinalWords(base)} ${words}`;
+export const power = patternRule(POWER, ([, base = "", written, raised = ""]) => {
+  const exponent = written ?? raised.replace(/[^⁻]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)));
+  return `${cardinalWords(base)} ${powerWords(exponent, base)}`;
 });
 
 /** "x^2", "r²" → "X squared". */
-export const letterPower = patternRule(LETTER_POWER, (match) => {
-  const raised = match[2] === "2" || match[3] === "²" ? "squared" : "cubed";
-  return `${spelled(match[1] ?? "")} ${raised}`;
-});
+export const letterPower = patternRule(
+  LETTER_POWER,
+  ([, letter = "", written, sign]) =>
+    `${spelled(letter)} ${powerWords(written ?? (sign === "²" ? "2" : "3"))}`,
+);
 
 const E_NOTATION = withRanges(
   /(\d{1,6}(?:\.\d{1,9})?)[eE](?:([-+−])|(?<=\.\d{1,9}e))(\d{1,3})(?![\p{L}\p{N}_]|\.\d)/uy,
 );
 
-/** "2x10^3", "2e+3", but not "4e3", a code → "two times ten to the third". */
+/** "2x10^3", "2e+3" → "two times ten to the third"; "4e3" is a code. */
 export const scientific: TokenRule = (text, at) => {
   const short = matchAt(E_NOTATION, text, at);
   if (short !== null) {
     const [, factor = "", sign = "+", exponent = ""] = short;
-    const raised = sign !== "+" ? `minus ${cardinalWords(exponent)}` : ordinalWords(exponent);
-    return spoken(short, `${numberWords(factor)} times ten to the ${raised}`);
+    const signed = sign === "+" ? exponent : `-${exponent}`;
+    return spoken(short, `${numberWords(factor)} times ten ${powerWords(signed, "10")}`);
   }
   const match = matchAt(SCIENTIFIC, text, at);
   const raised = match === null ? null : power(text, at + match[0].length);

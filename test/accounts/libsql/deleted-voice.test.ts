@@ -38,7 +38,7 @@ async function addVoices(store: Store, count: number): Promise<StoredVoice[]> {
   return added;
 }
 
-/** What of a voice stands anywhere in the files of a folder. */
+/** Returns which traces of a voice the files of a folder contain. */
 function tracesIn(folder: string, { voice, audio }: StoredVoice): string[] {
   const { voiceId, name, description, refText, consent } = voice;
   const parts = { voiceId, name, description, refText: refText ?? "", consent };

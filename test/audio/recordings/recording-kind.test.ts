@@ -48,7 +48,7 @@ test("FLAC is read without a trailing tag, even of unknown length", async () => 
   assert.deepEqual((await decoded(Buffer.concat([streamed, id3v1]), 10)).samples, samples);
 });
 
-test("samples are not taken for MP3, and AU and W64 are refused by name", () => {
+test("does not take samples for MP3, and names AU and W64 when it refuses them", () => {
   const random = randomOf(7);
   const samples = Buffer.alloc(200_000);
   // Quiet samples have many bytes of eleven ones.

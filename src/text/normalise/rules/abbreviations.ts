@@ -31,12 +31,6 @@ const MORE = wordMap(
     "univ. university,corp. corporation,assoc. associate,mfr. manufacturer,reqd. required,wkly. weekly," +
     "gov't government,int'l international,nat'l national,ass'n association",
 );
-/** Capitalised forms, for the beginning of a sentence, line or label. */
-const CAPITALISED = [...MORE].flatMap(([key, words]): (readonly [string, string])[] =>
-  /^[a-z]{2}/u.test(key) && words !== "featuring" && !/^(?:doctor|medium|small|large)$/u.test(words)
-    ? [[capitalise(key), capitalise(words)]]
-    : [],
-);
 const WITHOUT = wordMap(
   "Fwd Forward,FWD Forward,FW Forward,Fw Forward,YoY year over year,QoQ quarter over quarter," +
     "MoM month over month,ATTN Attention,QTY Quantity",
@@ -51,11 +45,13 @@ const IN_CHAT = wordMap(
     "iirc if I recall correctly,wdym what do you mean,tysm thank you so much,omw on my way,gtg got to go," +
     "hbu how about you,wbu what about you,fwiw for what it's worth",
 );
-const CHAT = [...IN_CHAT].flatMap(([key, words]): (readonly [string, string])[] => [
-  [key, words],
-  [capitalise(key), words.charAt(0).toUpperCase() + words.slice(1)],
-]);
-export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT, ...CHAT]
+/** Capitalised forms, for the beginning of a sentence, line or label. */
+const CAPITALISED = [...MORE, ...IN_CHAT]
+  .filter(
+    ([key, words]) => /^[a-z]{2}/u.test(key) && !/^(?:featuring|doctor|medium|small|large)$/u.test(words),
+  )
+  .map(([key, words]) => [capitalise(key), words.charAt(0).toUpperCase() + words.slice(1)] as const);
+export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT, ...IN_CHAT]
   .map(([key]) => key)
   .filter((key) => /^[a-z']+$/u.test(key));
 /** Context required by an abbreviation that is also a word. */
@@ -102,9 +98,9 @@ export function abbreviations(tables: NormaliserTables): TokenRule {
   const full = new Map([
     ...tables.abbreviations,
     ...MORE,
+    ...IN_CHAT,
     ...CAPITALISED,
     ...WITHOUT,
-    ...CHAT,
     ["Sen.", "Senator"] as const,
   ]);
   // "et al." is handled as its two words.

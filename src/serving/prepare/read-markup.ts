@@ -66,7 +66,8 @@ function readOrRefuse(
   try {
     const read = parseMarkup(text, isSsml, findVoice);
     const spoken = spokenText(read.piece);
-    const fault = inlineFault(spoken) ?? pausesFault(read.piece);
+    checkPauses(pausesS(read.piece), field);
+    const fault = inlineFault(spoken);
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
     return { ...read, spoken };
   } catch (error) {
@@ -78,10 +79,11 @@ function readOrRefuse(
 /** Maximum of all pauses of a text together: about as long as the longest text is spoken. */
 const MAX_PAUSES_S = 600;
 
-function pausesFault(piece: TextPiece): string | null {
-  const totalS = pausesS(piece);
-  if (totalS <= MAX_PAUSES_S) return null;
-  return `its pauses last ${Math.round(totalS)} s together, and at most ${MAX_PAUSES_S} s are allowed: shorten them or send the text in parts`;
+/** Throws a 400 {@link ServiceError} if the pauses of a text last too long together. */
+export function checkPauses(totalS: number, field: string): void {
+  if (totalS <= MAX_PAUSES_S) return;
+  const fault = `its pauses last ${Math.round(totalS)} s together, and at most ${MAX_PAUSES_S} s are allowed`;
+  throw new ServiceError(400, `${field}: ${fault}: shorten them or send the text in parts`, { param: field });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { WriterTokens } from "../../core/writer.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { SentenceCutter } from "../../text/sentences/sentence-cutter.ts";
 import { mayBeSsml } from "../../text/ssml/parse-markup.ts";
-import { readMarkup } from "../prepare/read-markup.ts";
+import { checkPauses, readMarkup } from "../prepare/read-markup.ts";
 import { AsyncQueue } from "./async-queue.ts";
 
 /** Text that a client sends in parts, cut anywhere, while it is spoken. It is buffered up to a limit. */
@@ -20,6 +20,7 @@ export class StreamedText implements TextStream {
   /** Code points received, and those of them that are text. */
   #sent = 0;
   #chars = 0;
+  #pausesS = 0;
   #hasBegun = false;
   #hasWords = false;
   #isWhole = false;
@@ -73,21 +74,13 @@ export class StreamedText implements TextStream {
     this.#sent += chars;
     this.#chars += chars;
     if (this.#sent > this.#maxChars) {
-      this.fail(
-        new ServiceError(
-          422,
-          `the text has more than ${this.#maxChars} characters: send less of it in one request`,
-        ),
-      );
+      const fault = `the text has more than ${this.#maxChars} characters: send less of it in one request`;
+      this.fail(new ServiceError(422, fault));
       return false;
     }
-    let text = piece;
-    if (this.#whole !== null) {
-      this.#whole += piece;
-      if (mayBeSsml(this.#whole)) return false;
-      text = this.#whole;
-      this.#whole = null;
-    }
+    const text = (this.#whole ?? "") + piece;
+    if (this.#whole !== null) this.#whole = mayBeSsml(text) ? text : null;
+    if (this.#whole !== null) return false;
     const isSpeakable = hasSpeakable(text);
     this.#hasBegun ||= isSpeakable;
     for (const sentence of this.#cutter.push(text)) this.#add(sentence);
@@ -129,6 +122,8 @@ export class StreamedText implements TextStream {
     try {
       const { piece, chars, cautions } = readMarkup(text, "the text", null);
       this.#chars += chars - countChars(text);
+      this.#pausesS += pausesS(piece);
+      checkPauses(this.#pausesS, "the text");
       for (const caution of cautions) this.#cautions.add(caution);
       const isSpeakable = hasSpeakable(spokenText(piece));
       if (!isSpeakable && pausesS(piece) === 0) return;

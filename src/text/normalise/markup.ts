@@ -39,33 +39,36 @@ const STRIKETHROUGH = /~~/g;
 /** A grave accent within a word stands for an apostrophe. */
 const APOSTROPHE = withRanges(/(?<=\p{L})`(?=\p{L})/gu);
 const HEADING = /^#{1,6} +/u;
-const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
+const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|\[\^[\w-]{1,30}\]:|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = withRanges(/^```[\p{L}\p{N}]{0,20}$/u);
 
 /** Sources of patterns for the marks of footnotes and citations: "[12]", "[a]", "[3–5][^note]", "【12†source】"; "²". */
 const FOOTNOTE = "\\^[\\p{L}\\p{N}_-]{1,30}";
 const SOURCE = "【\\d[^【】]{0,80}】";
-const NUMBERS = "(?:(?:note|nb|n|fn|ref)\\.? ?)?\\d{1,3}(?:(?:, ?|[–-])\\d{1,3}){0,8}";
+const NUMBERS = "(?:(?:note|nb|n|fn|ref)\\.? ?)?[1-9]\\d{0,2}(?:(?:, ?|[–-])\\d{1,3}){0,8}";
 export const REFERENCE = `(?:\\[(?:${FOOTNOTE}|${NUMBERS}|[a-z]{1,2}|citation needed)\\](?![(:])|${SOURCE})+`;
 export const SUPERSCRIPT = "[¹²³⁰⁴-⁹]{1,3}(?:[,–-][¹²³⁰⁴-⁹]{1,3}){0,3}(?![\\p{L}\\p{N}⁺⁻])";
 /** Reference marks to remove: after punctuation all of them, elsewhere "[^1]" and "【1】", since "array[1]" is none. */
 const REMOVABLE_REFERENCE = withRanges(
-  `(?<=[.,;:!?…]["”’')»]{0,2}|["”])${REFERENCE}(?![\\p{Ll}\\p{N}])|(?<=[^\\s/[({])\\[${FOOTNOTE}\\](?![(:])|${SOURCE}`,
+  `(?<=[.,;!?…]["”’')»]{0,2}|["”])${REFERENCE}(?![\\p{Ll}\\p{N}])|(?<=[^\\s/[({])\\[${FOOTNOTE}\\](?![(:])|${SOURCE}`,
   "gu",
 );
-const WITH_SUPERSCRIPT = withRanges(`(\\p{L}{2,40}|\\d(?=[.!?]))([.,;:!?"”’')]{0,3})${SUPERSCRIPT}`, "gu");
+const WITH_SUPERSCRIPT = withRanges(
+  `(\\p{L}{2,40}|(?<=\\S)(?=[.,;!?]))([.,;:!?"”’')]{0,3})${SUPERSCRIPT}`,
+  "gu",
+);
 /** Words whose superscript is a power. */
 const WITH_POWER =
-  /^(?:sin|cos|tan|sec|log|ln|det|(?:[a-z]*met(?:er|re)|inche|yard|mile|second)s?|inch|f[eo]{2}t)$/iu;
+  /^(?:sin|cos|tan|sec|log|ln|det|(?:[a-z]*met(?:er|re)|inche|yard|mile|second)s?|in(?:ch)?|f[eo]{2}t)$/iu;
 /** Divider lines: "=====", "<<<<<<<", "-=-=-=-"; "===" only if nothing else is in the sentence. */
 const DIVIDER = /(?<!\S)(?:([=#+<>~^|])\1{3,}|[=#+<>~^|*-]{6,})(?!\S)|^([=#+<>~^|])\2{2}$/gu;
 const WIKI_HEADING = /^={2,6} ?(?! )([^=]{1,300}[^= ]) ?={2,6}$/gu;
-const TEX_MATH = /\$(?=[^\s$])([^$]{0,200}\\[A-Za-z][^$]{0,200})\$(?![\w])/gu;
+const TEX_MATH = /\$\$?(?=[^\s$])([^$]{0,200}[\\^_=][^$]{0,200}(?<=\S))\$\$?(?!\w)/gu;
 const TEX_GROUP =
   /\\(?:d?frac\{([^{}]{1,80})\}\{([^{}]{1,80})\}|(sqrt|text|math[a-z]{2})\{([^{}]{0,80})\})/gu;
 const TEX_COMMAND = /(?<![\w:\\])\\([A-Za-z]{2,10})(?![A-Za-z])/gu;
 const TEX_SIGNS = wordMap(
-  "times ×,cdot ×,div ÷,pm ±,le ≤,leq ≤,ge ≥,geq ≥,ne ≠,neq ≠,approx ≈,infty ∞,to →,sum ∑,int integral of,left ,right ," +
+  "times ×,cdot ×,div ÷,pm ±,le ≤,leq ≤,ge ≥,geq ≥,ne ≠,neq ≠,approx ≈,infty ∞,sum ∑,int integral of," +
     "alpha α,beta β,gamma γ,delta δ,epsilon ε,theta θ,lambda λ,mu μ,pi π,sigma σ,phi φ,omega ω",
 );
 
@@ -76,11 +79,12 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   if (has("[") || has("【")) traced = traced.replace(REMOVABLE_REFERENCE, "");
   if (/[¹²³⁰⁴-⁹]/u.test(traced.text)) traced = traced.replace(WITH_SUPERSCRIPT, withoutFootnote);
   if (/[=#+<>~^|-]{2}/u.test(traced.text)) traced = traced.unwrapped(WIKI_HEADING).replace(DIVIDER, "");
-  if (has("\\") || has("^{"))
+  if (/[\\$]|[_^]\{/u.test(traced.text))
     traced = traced
       .unwrapped(TEX_MATH)
       .replace(TEX_GROUP, texGroup)
       .replace(/[_^]\{([^{}]{1,40})\}/gu, (group: string, inside: string) => group.charAt(0) + inside)
+      .replace(/\\(?:left|right)(?=[^\w\s])/gu, "")
       .replace(TEX_COMMAND, (written: string, name: string) => TEX_SIGNS.get(name) ?? written);
   if (has("&") && has(";")) traced = traced.replace(ENTITY, entity);
   if (has("<"))
@@ -99,9 +103,9 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   return has("`") ? traced.replace(APOSTROPHE, "'").replace(/`+/gu, "") : traced;
 }
 
-/** Removes a superscript that is no power: short words may be variables, as in "mc²". */
+/** Removes a superscript that is no power: short words without vowels may be variables, as in "mc²". */
 function withoutFootnote(written: string, word: string, marks: string): string {
-  const isPower = UNITS.has(word) || WITH_POWER.test(word) || (marks === "" && word.length < 4);
+  const isPower = UNITS.has(word) || WITH_POWER.test(word) || (marks === "" && /^[^aeiou]{2,3}$/u.test(word));
   return isPower ? written : word + marks;
 }
 

@@ -46,14 +46,14 @@ import { AFTER_A_BOOK, book, verse } from "./rules/verses.ts";
 export type Normaliser = (sentence: RewrittenText) => RewrittenText;
 
 /** Single characters for several: "Ⅳ", "㎏". */
-const COMPATIBILITY_SIGN = /[\u2160-\u217f\u3371-\u33df]/gu;
+const COMPATIBILITY_SIGN = /[\u2160-\u217f]+|[\u3371-\u33df]/gu;
 /** An ordinal sign or a ring typed for the degree sign. */
 const DEGREE = withRanges(/[º˚](?<=\d ?.)(?!\p{Ll})/gu);
 /** The apostrophe for the lost beginning of "'Tis". */
 const APOSTROPHE_OF_IT = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
 /** A word that is divided at the end of a line. */
 const HYPHENATED = /(\p{L}{1,40})[-\u2010]\r?\n[ \t]*(\p{Ll}{1,40})/gu;
-const THREE_ALIKE = /([a-z])\1\1|([A-Z])\2\2/;
+const THREE_ALIKE = /([a-z])\1\1/i;
 const LENGTHENED = withRanges(
   /(?<![\p{L}\p{N}_.@/#&'-])(?=[a-z]{0,30}?([a-z])\1\1)[a-z]{3,60}(?![\p{L}\p{N}_@/]|\.\p{L})/giu,
 );
@@ -63,12 +63,13 @@ const SOUNDS: ReadonlySet<string> = new Set(["shh", "brr", "grr", "pff", "zzz", 
 const UNLIKELY: ReadonlySet<string> = new Set(["goo", "thee", "bee"]);
 const MAX_SPELLINGS = 16;
 /** "th' end", "singin'". */
-const CLIPPED_THE = /(?<![a-z'])th'(?= [a-z])/giu;
+const CLIPPED_THE = /(?<![a-z\d'])th'(?= [a-z])/giu;
 const CLIPPED_ING = withRanges(/(?<![\p{L}\p{N}'])(\p{L}{2,20})in'(?!\p{L})(?=( \p{Ll})?)/gu);
-const DECIMAL_COMMA = /(?<![\d.,:/$£€¥₹])(\d{1,3}(?:\.\d{3}){1,4}|\d{1,9}),(\d{1,9})(?![\d_]|[.,:/]\d)/gu;
+const DECIMAL_COMMA =
+  /(?<![\d.,:/])(\d{1,3}(?:\.\d{3}){1,4}|\d{1,9}),(\d{1,9})(?![\d_]|[.,:]\d|\/(?!(?:5|10)(?!\d))\d)/gu;
 const UNIT_NEXT = withRanges(/^ ?([\p{L}µμ]{1,5}[²³23]?)(?![\p{L}\p{N}])/u);
 /** Contexts in which "1,2" is a list. */
-const LIST_BEFORE = new RegExp(`\\d,? ?$|[[({]$|${AFTER_A_BOOK.source}`, "u");
+const LIST_BEFORE = new RegExp(`(?<!,\\d{0,8})\\d,? ?$|[[({]$|${AFTER_A_BOOK.source}`, "u");
 const LIST_NEXT = /^(?:,? (?:and|or|&)|,) \d{1,4}(?![\d.,]*\d)/u;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** A typewriter's dash: "left--or so I thought". */
@@ -112,8 +113,8 @@ function withPlainSigns(text: RewrittenText): RewrittenText {
   return (/\d,\d/.test(text.text) ? text.replace(DECIMAL_COMMA, withDecimalPoint) : text)
     .replace(COMPATIBILITY_SIGN, (sign: string, at: number, all: string) => {
       const letters = sign.normalize("NFKC");
-      // After a word, the rule for Roman numerals decides: "Henry Ⅷ".
-      const isNumber = sign < "\u2180" && !/\p{L}[.)]? $/u.test(before(all, at));
+      // After a name, the rule for Roman numerals decides: "Henry Ⅷ".
+      const isNumber = sign < "\u2180" && !/\p{Lu}\p{L}*[.)]? $/u.test(before(all, at));
       return isNumber ? `${romanValue(letters.toUpperCase())}` : letters;
     })
     .replace(DEGREE, "°")
@@ -127,7 +128,9 @@ function withoutHyphenation(sentence: RewrittenText, isListed: IsListed): Rewrit
   return sentence.replace(HYPHENATED, (_written, first: string, second: string) => {
     const whole = first + second;
     const isWord = isListed(whole) || isListed(whole.replace(/(?:'s|s|ed|ing|ly)$/u, ""));
-    return isWord || !isListed(first) || !isListed(second) ? whole : `${first}-${second}`;
+    return isWord || (first.length > 1 && !(isListed(first) && isListed(second)))
+      ? whole
+      : `${first}-${second}`;
   });
 }
 
@@ -172,7 +175,10 @@ function withDecimalPoint(written: string, whole: string, part: string, at: numb
   const [earlier, rest] = [before(all, at), after(all, at + written.length)];
   const unit = UNIT_NEXT.exec(rest)?.[1];
   const isMeasured = /^ ?[°℃℉%‰]/u.test(rest) || (unit !== undefined && UNITS.has(unit));
-  const isNoDecimal = part.length > 3 ? !/^0|\./u.test(whole) : /^(?:19|20)\d\d$|^\d{7,}$/u.test(whole);
+  const isNoDecimal =
+    part.length > 3
+      ? !/^0|\.|^\d{1,3},(?!(?:19|20)\d\d$)/u.test(written)
+      : /^(?:19|20)\d\d$|^\d{7,}$/u.test(whole);
   const isList =
     LIST_BEFORE.test(earlier) || isInSeries(earlier) || LIST_NEXT.test(rest) || /^[1-9],\d$/u.test(all);
   if (part.length === 3 && !/^0$|\./u.test(whole)) return written;
@@ -347,13 +353,10 @@ function createClassifier(
 
 /** Lower-case words that a rule may begin with, in addition to numerals: "vs", "ppl", "min". */
 const SMALL: ReadonlySet<string> = new Set(["vs", "aka", ...SMALL_ABBREVIATIONS, ...UNITS.keys()]);
-const ROMAN_LETTERS = /^[ivxlc]+$/;
 
 function isKnownSmall(text: string, at: number): boolean {
-  const end = PLAIN_WORD.lastIndex;
-  return (
-    text.charAt(end) === "." || SMALL.has(text.slice(at, end)) || ROMAN_LETTERS.test(text.slice(at, end))
-  );
+  const word = text.slice(at, PLAIN_WORD.lastIndex);
+  return text.charAt(PLAIN_WORD.lastIndex) === "." || SMALL.has(word) || /^[ivxlc]+$/.test(word);
 }
 
 function withSpaces(words: string, before: string, next: string): string {

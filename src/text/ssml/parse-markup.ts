@@ -21,7 +21,7 @@ export function looksLikeSsml(text: string): boolean {
   let at = /^[\s\ufeff]*/.exec(text)?.[0].length ?? 0;
   for (let parts = 0; parts < MAX_HEAD_PARTS && text[at] === "<"; parts++) {
     const here = text.slice(at, at + 40);
-    if (/^<(?:(?:[a-z][\w.-]*:)?speak[\s/>]|!DOCTYPE\s(?!\s*html))/.test(here)) return true;
+    if (/^<(?:(?:[A-Za-z_][\w.-]*:)?speak[\s/>]|!DOCTYPE\s(?!\s*html))/.test(here)) return true;
     const end = here.startsWith("<?xml") ? "?>" : here.startsWith("<!--") ? "-->" : null;
     const next = end === null ? -1 : text.indexOf(end, at);
     if (end === null || next < 0) return false;
@@ -33,7 +33,9 @@ export function looksLikeSsml(text: string): boolean {
 
 /** Returns whether more text could make this beginning SSML. */
 export function mayBeSsml(beginning: string): boolean {
-  return /^[\s\ufeff]*(?:$|<(?:$|[?!]|s$|sp$|spe$|spea$|speak(?:$|[\s/>])))/.test(beginning);
+  return /^[\s\ufeff]*(?:$|<(?:[\w.-]*(?:$|:(?:$|s$|sp$|spe$|spea$|speak$))|[?!]|(?:[\w.-]*:)?speak[\s/>]))/.test(
+    beginning,
+  );
 }
 
 /**

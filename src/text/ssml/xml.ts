@@ -55,10 +55,11 @@ export function parseXml(text: string, events: XmlEvents): void {
     events.other(from, to);
   };
   parser.on("error", ({ message }) => {
-    const ampersand = text.slice(cursor).search(BARE_AMPERSAND);
+    const section = unclosedSection(text, cursor);
+    const end = section === null ? begin + parser.position : text.indexOf("<", cursor);
+    const ampersand = text.slice(cursor, end).search(BARE_AMPERSAND);
     if (ampersand >= 0)
       throw new MarkupError(text, cursor + ampersand, "this & begins no valid reference: write &amp;");
-    const section = unclosedSection(text, cursor);
     if (section !== null) throw section;
     throw notWellFormed(text, begin + parser.position, message, opened.at(-1));
   });

@@ -41,7 +41,7 @@ const IN_CHAT = wordMap(
     "dept department,govt government,mgmt management,pls please,plz please,thx thanks,ppl people,tmrw tomorrow," +
     "btw by the way,idk I don't know,omg oh my god,tbh to be honest,imo in my opinion,imho in my humble opinion," +
     "brb be right back,smh shaking my head,nvm never mind,irl in real life,lmk let me know,ikr I know right," +
-    "ngl not gonna lie,ttyl talk to you later,idc I don't care,afaik as far as I know,jk just kidding,ily I love you," +
+    "ngl not gonna lie,ttyl talk to you later,idc I don't care,afaik as far as I know,jk just kidding," +
     "iirc if I recall correctly,wdym what do you mean,tysm thank you so much,omw on my way,gtg got to go," +
     "hbu how about you,wbu what about you,fwiw for what it's worth",
 );
@@ -81,6 +81,7 @@ const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
   ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
   ["v.", { before: withRanges(/\p{Lu}[\p{L}.']* $/u), after: withRanges(/^ \p{Lu}/u) }],
   ["ft.", { before: withRanges(/\p{Lu}\p{L}* $/u), after: withRanges(/^ \p{Lu}/u) }],
+  ...["jk", "Jk", "nvm", "Nvm", "ikr"].map((key) => [key, { after: /^(?:[.,!?;:)…]|$)/u }] as const),
   ["feat.", { after: withRanges(/^ \p{Lu}/u) }],
   ...["lg.", "sm.", "med.", "min.", "temp."].map((key) => [key, { after: SMALL_NEXT }] as const),
   ["dr.", { after: withRanges(/^(?:'s)? \p{Ll}/u) }],

@@ -9,7 +9,6 @@ import {
   oneOf,
   pattern,
   patternRule,
-  spoken,
   type TokenRule,
   withRanges,
 } from "../rule.ts";
@@ -221,7 +220,9 @@ export const monthDay: TokenRule = (text, at) => {
         last === undefined
           ? ""
           : ` to ${other === undefined ? "" : `${monthOf(other)} `}${ordinal(Number(last))}`;
-      return spoken(match, `${monthOf(month)} ${ordinal(Number(day))}${to}`);
+      const end = at + match[0].length;
+      const comma = /^,[12]\d{3}(?!\d)/u.test(after(text, end)) ? "," : "";
+      return { words: `${monthOf(month)} ${ordinal(Number(day))}${to}${comma}`, end: end + comma.length };
     }
   }
   const months = matchAt(MONTH_RANGE, text, at);

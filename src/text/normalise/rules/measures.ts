@@ -1,4 +1,4 @@
-import { isAttributive, isNounAfter } from "../number-context.ts";
+import { isAttributive, isInSeries, isNounAfter } from "../number-context.ts";
 import { cardinalWords, NUMBER, numberWords } from "../number-words.ts";
 import {
   after,
@@ -72,6 +72,10 @@ const AMPS_BEFORE =
   /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
 const NAMED_BEFORE =
   /\b(?:seats?|gate|row|apartment|apt\.?|unit|suite|ste\.?|room|rm\.?|runways?|exit|flight|bus|route|platform|berth|locker|bay|stand)s? (?:#)?$/iu;
+/** Before a letter that is part of a name or an answer: "iPhone 5 s", "1 c, 2 d". */
+const LETTERED_BEFORE = withRanges(
+  /\b(?:[Tt]ype|[Mm]odel|[Ss]ize|[Ee]xhibit|[Aa]ppendix|[Pp]roblem|[Ff]ormula|iPhone) $|\d ?[abcefijknopqruvwxyz],? (?:\d [a-z],? ){0,9}$/u,
+);
 /** Roads and geographic coordinates. */
 const NO_POWER_BEFORE = /(?:[-\d°]|\b(?:Route|Highway|Hwy\.?|Interstate|US|SR|CR|Exit|exit|[NS],?)) ?$/u;
 
@@ -81,8 +85,7 @@ export const measure: TokenRule = (text, at) => {
   if (match === null) return null;
   const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
   const end = at + whole.length;
-  if (!isUnit(match, text)) return null;
-  if (/^[A-Za-z]$/u.test(written) && gap === "" && NAMED_BEFORE.test(before(text, at))) return null;
+  if (!isUnit(match, before(text, at), after(text, end))) return null;
   if (mark !== undefined && (second === undefined || joint === " to ")) return null;
   const forms = UNITS.get(written) ?? [written, written];
   const per = perUnit(text, end);
@@ -218,36 +221,37 @@ export const unitWithoutDigits: TokenRule = (text, at) => {
 };
 
 /** Unlike "the 90s" and "count by 7s". */
-function isSeconds(text: string, at: number, end: number): boolean {
-  return BEFORE_SECONDS.test(before(text, at)) || AFTER_SECONDS.test(after(text, end));
+function isSeconds(earlier: string, rest: string): boolean {
+  return BEFORE_SECONDS.test(earlier) || AFTER_SECONDS.test(rest);
 }
 
 /** Returns whether what was matched as an amount and a unit is one: letters may also name things. */
-function isUnit(match: RegExpExecArray, text: string): boolean {
-  const [whole, first = ""] = match;
-  const [gap = "", written = ""] = match.slice(7);
-  const at = match.index;
-  const end = at + whole.length;
-  const rest = after(text, end);
+function isUnit(match: RegExpExecArray, earlier: string, rest: string): boolean {
+  const [whole, first = "", , , , , , gap = "", written = ""] = match;
   const touches = gap === "";
+  const isBullet = rest.startsWith(")") && !/\([^()]*$/u.test(earlier);
+  const isNamed =
+    NAMED_BEFORE.test(earlier) ||
+    (!touches && (isInSeries(earlier) || LETTERED_BEFORE.test(earlier) || isBullet));
+  if (isNamed && (touches ? /^[A-Za-z]$/u : /^[dhlst]$/u).test(written)) return false;
   switch (written) {
     case "s":
       if (gap === " ") return !/\d{3}0$/u.test(first);
-      return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, end)));
+      return touches && (first.includes(".") || (first.length < 4 && isSeconds(earlier, rest)));
     case "in.":
-      return INCH_NEXT.test(after(text, end - 1)) || /^\.? ?[a-z]/u.test(rest);
+      return INCH_NEXT.test(`.${rest}`) || /^\.? ?[a-z]/u.test(rest);
     case "c.":
       return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(rest);
     case "d":
     case "t":
-      return /^ ?\d{1,2} ?h/u.test(rest) || (gap === " " && !isNounAfter(text, end));
+      return /^ ?\d{1,2} ?h/u.test(rest) || (gap === " " && !isNounAfter(rest, 0));
     case "J":
     case "N":
       return first.includes(".") || rest.startsWith("/");
     case "A":
-      return AMPS_NEXT.test(rest) || AMPS_BEFORE.test(before(text, at));
+      return AMPS_NEXT.test(rest) || AMPS_BEFORE.test(earlier);
     case "W":
-      return touches || isPower(text, at, end);
+      return touches || isPower(earlier, rest);
     case "%":
       return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
     default:
@@ -256,8 +260,8 @@ function isUnit(match: RegExpExecArray, text: string): boolean {
 }
 
 /** "draws 1,500 W", unlike "300 W Main St" and "I-80 W". */
-function isPower(text: string, at: number, end: number): boolean {
-  return !/^\.? (?:\p{Lu}|\d)/u.test(after(text, end)) && !NO_POWER_BEFORE.test(before(text, at));
+function isPower(earlier: string, rest: string): boolean {
+  return !/^\.? (?:\p{Lu}|\d)/u.test(rest) && !NO_POWER_BEFORE.test(earlier);
 }
 
 /** Keeps a stop that ends the sentence or does not belong to the unit. */

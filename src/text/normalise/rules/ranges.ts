@@ -50,7 +50,7 @@ export const range: TokenRule = (text, at) => {
   const [whole, from = "", , joint = "", to = "", percent] = match;
   const end = at + whole.length;
   if (from.length > 5 && !from.includes(",") && !from.includes(".")) return null;
-  if (joint === " - " && (/^ ?=/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at))))
+  if (joint === " - " && (/^ ?[=×÷*]/u.test(after(text, end)) || /[=+] ?$/u.test(before(text, at))))
     return { words: `${numberWords(from)} minus ${numberWords(to)}`, end };
   if (PLANE.test(whole)) return { words: `${nameWords(from)} ${nameWords(to)}`, end };
   if (joint === "-" && from === to && TWO_NUMBERS.has(`${from}/${to}`) && !SCORED.test(before(text, at)))

@@ -62,7 +62,7 @@ const RULER_BEFORE = withRanges(
 );
 /** After these a lone I is a numeral, unless a verb of the first person follows. */
 const ALWAYS_NUMBERED =
-  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage|Title)$/u;
+  /^(?:Chapter|Act|Scene|Section|Volume|Phase|Article|World War|Super Bowl|Episode|Stage|Title|Type)$/u;
 const PRONOUN_VERB =
   /^(?:['’]| (?:am|have|had|like|liked|love|loved|bought|think|want|wanted|need|know|do|did|would|will|can|could|use|used|read|wrote|saw|made|told|said|mean|found|just|never|always)\b)/u;
 /** "I've", unlike "Act I's". */
@@ -126,6 +126,6 @@ function isReference(numeral: string, rest: string, heading = "", isInBrackets =
 
 /** "(ii) the tenant", "Rule 5(i)", "§ 2(b)(iv)". */
 function isEnumeration(numeral: string, earlier: string, rest: string): boolean {
-  const isOpen = numeral.length > 1 ? /(?<!\p{L})\($/u : /[\d)]\($/u;
+  const isOpen = numeral.length > 1 || /\(i[ivx]\)/u.test(earlier + rest) ? /(?<!\p{L})\($/u : /[\d)]\($/u;
   return rest.startsWith(")") && isOpen.test(earlier);
 }

@@ -65,12 +65,12 @@ const PER: ReadonlyMap<string, string> = new Map([
 ]);
 /** Names of units that a rate may be per. */
 const DIVISOR =
-  /(?:second|minute|hour|day|week|month|year|meter|inch|foot|yard|mile|hectare|gram|pound|ounce|liter|gallon|mole|barrel|volt|gigabyte)$/u;
+  /(?:second|minute|hour|day|week|month|year|meter|inch|foot|yard|mile|hectare|gram|pound|ounce|liter|gallon|mole|barrel|volt|watt|gigabyte)$/u;
 const PER_UNIT = withRanges(
-  /^ ?\/ ?(?:(1000?|1,000|10|100,000) ?)?((?:sq|cu)\.? [a-z]{1,2}|[A-Za-zµμ]{1,8})(\^?[23]|[²³])?(?![\p{L}\p{N}])/u,
+  /^(?: ?\/ ?| per )(?:(1000?|1,000|10|100,000) ?)?((?:sq|cu)\.? [a-z]{1,2}|[A-Za-zµμ]{1,8})(\^?[23]|[²³])?(?![\p{L}\p{N}])/u,
 );
 
-/** Returns the words for "/hr", "/m³" or "/100 km" after an amount, such as " per hour"; else "". */
+/** Returns the words for "/hr", " per m³" or "/100 km" after an amount, such as " per hour"; else "". */
 export function perUnit(text: string, end: number, isSecond = false): Spoken {
   const [whole = "", count, unit = "", power = ""] = PER_UNIT.exec(text.slice(end, end + 20)) ?? [];
   const [one, many] = UNITS.get(unit + power) ?? UNITS.get(unit) ?? ["", ""];

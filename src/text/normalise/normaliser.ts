@@ -143,12 +143,9 @@ function withUsualSpelling(text: RewrittenText, isListed: IsListed, isCommon: Is
   return spelled
     .replace(CLIPPED_THE, (word) => word.replace("'", "e"))
     .replace(CLIPPED_ING, (word, stem: string, next: string | undefined, at: number, all: string) => {
-      const isVerb = [stem, `${stem}e`, stem.replace(/(.)\1$/u, "$1")].some(
-        (verb) => verb.length > 1 && isListed(verb),
-      );
+      const isVerb = [stem, `${stem}e`, stem.replace(/(.)\1$/u, "$1")].some((verb) => isListed(verb));
       const isQuoted = /(?:^|[\s(])'[^']{0,60}$/u.test(before(all, at));
-      const isClipped =
-        next === undefined ? isVerb && !isListed(`${stem}in`) : isVerb || isListed(`${stem}ing`);
+      const isClipped = (isVerb && !isListed(`${stem}in`)) || (next !== undefined && isListed(`${stem}ing`));
       return isClipped && !isQuoted ? `${stem}ing` : word;
     });
 }
@@ -160,7 +157,7 @@ function shortened(word: string, isCommon: IsListed): string {
     SOUNDS.has(spelling.toLowerCase()) || (isCommon(spelling) && !UNLIKELY.has(spelling.toLowerCase()));
   if (/^(.)\1+$/iu.test(word))
     return isKnown(word.slice(0, 3).toLowerCase()) ? word.slice(0, 3).toLowerCase() : word;
-  if (/^[ivxlcdm]+$/iu.test(word) || (isShouted && /^(.)\1/u.test(word))) return word;
+  if (/^[ivxlcdm]+$/iu.test(word) || /^([A-Z])\1/u.test(word)) return word;
   let candidates = [""];
   for (const [run] of (isShouted ? word.toLowerCase() : word).matchAll(/(.)\1*/giu)) {
     const [one = "", two = ""] = run;
@@ -175,10 +172,9 @@ function withDecimalPoint(written: string, whole: string, part: string, at: numb
   const [earlier, rest] = [before(all, at), after(all, at + written.length)];
   const unit = UNIT_NEXT.exec(rest)?.[1];
   const isMeasured = /^ ?[°℃℉%‰]/u.test(rest) || (unit !== undefined && UNITS.has(unit));
-  const isNoDecimal =
-    part.length > 3
-      ? !/^0|\.|^\d{1,3},(?!(?:19|20)\d\d$)/u.test(written)
-      : /^(?:19|20)\d\d$|^\d{7,}$/u.test(whole);
+  const isNoDecimal = /^(?:(?:19|20)\d\d|\d{7,}),|^[1-9](?:\d{3,},\d{4}|\d{0,2},(?:19|20)\d\d$)/u.test(
+    written,
+  );
   const isList =
     LIST_BEFORE.test(earlier) || isInSeries(earlier) || LIST_NEXT.test(rest) || /^[1-9],\d$/u.test(all);
   if (part.length === 3 && !/^0$|\./u.test(whole)) return written;

@@ -33,9 +33,7 @@ export function looksLikeSsml(text: string): boolean {
 
 /** Returns whether more text could make this beginning SSML. */
 export function mayBeSsml(beginning: string): boolean {
-  return /^[\s\ufeff]*(?:$|<(?:[\w.-]*(?:$|:(?:$|s$|sp$|spe$|spea$|speak$))|[?!]|(?:[\w.-]*:)?speak[\s/>]))/.test(
-    beginning,
-  );
+  return /^[\s\ufeff]*(?:$|<(?:[\w.-]*(?::[speak]{0,5})?$|[?!]|(?:[\w.-]*:)?speak[\s/>]))/.test(beginning);
 }
 
 /**

@@ -97,7 +97,7 @@ export const measure: TokenRule = (text, at) => {
     (/^(?:h|min|s|d)$/u.test(written) && THING_NEXT.test(after(text, end)));
   const isOne = isThing || (joint === undefined && /^1(?:\.0)?$/u.test(first));
   const unit = isOne ? forms[0] : forms[1];
-  if (per.end === end && /^\/[\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
+  if (per.end === end && /^\/[(\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
   const numbers = [numberWords(first)];
   if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
   if (third !== undefined) numbers.push(`by ${numberWords(third)}`);

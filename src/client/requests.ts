@@ -49,7 +49,7 @@ export interface TtsRequest extends SpeechOptions {
 
 /** One turn of a conversation. The last turn is spoken; without `text`, the server writes it. */
 export interface ConversationTurn {
-  /** One of the model's `speakers`. Default `"0"`. */
+  /** One of the model's `speakers`, or a name in `voices`. Default `"0"`. */
   readonly speaker?: string;
   /** At most 8000 characters. */
   readonly text?: string | null;
@@ -60,7 +60,7 @@ export interface ConversationTurn {
 export interface ConverseRequest extends SpeechOptions {
   /** 1 to 64 turns, oldest first. */
   readonly conversation: readonly ConversationTurn[];
-  /** Voices of the speakers by their labels, each as `voice` in `tts`. */
+  /** Voices of the speakers by their labels, which may then be names, each as `voice` in `tts`. */
   readonly voices?: Readonly<Record<string, NamedVoice>>;
   readonly model?: string | null;
   readonly params?: GenParams;

@@ -72,3 +72,6 @@ export function countChars(text: string): number {
   }
   return count;
 }
+
+/** Maximum code points of a speaker's name. */
+export const MAX_SPEAKER_CHARS = 100;

@@ -38,7 +38,7 @@ const model = nullable("string", {
 
 const speaker = Type.String({
   default: "0",
-  description: "Role label; one of the chosen model's `speakers`.",
+  description: "Role label; one of the chosen model's `speakers`, or in a conversation any name in `voices`.",
 });
 
 /** Too long instructions get a 400, not a 422. */
@@ -116,7 +116,8 @@ export const ConverseRequest = Type.Object(
         type: "object",
         additionalProperties: NamedVoice,
         description:
-          "Extension: whose voices speakers have, by their labels, each as `voice` in `POST /v1/tts`. A speaker with one " +
+          "Extension: whose voices speakers have, by their labels, each as `voice` in `POST /v1/tts`. A speaker that it " +
+          "names may have any label, such as `Anna`. A speaker with one " +
           "speaks with it, whatever audio its turns have; a speaker without follows the audio of its own turns.",
       }),
     ),

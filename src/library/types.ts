@@ -87,7 +87,7 @@ export type Recording =
 
 /** One turn of a conversation. */
 export interface Turn {
-  /** `0` (default) or `1`. */
+  /** `0` (default), `1`, or a name that `voices` gives a voice. */
   readonly speaker?: string;
   /** The words. A last turn without them is written. */
   readonly text?: string | null;
@@ -98,7 +98,7 @@ export interface Turn {
 }
 
 export interface ConverseOptions extends SpeakOptions {
-  /** Voices of speakers by label: `{ 0: "nova", 1: "onyx" }`. */
+  /** Voices of speakers by label or name: `{ Anna: "nova", Ben: "onyx" }`. */
   readonly voices?: Readonly<Record<string, string>>;
   /** Instructions for the writer of the last turn. */
   readonly instructions?: string;

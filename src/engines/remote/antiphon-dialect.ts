@@ -79,8 +79,11 @@ async function encodeConversation(
   signal: AbortSignal,
 ): Promise<ConversationBody> {
   const opening: Uint8Array[] = [Buffer.from('{"conversation":[')];
+  // Every Antiphon has two labels. Further speakers share the one that is not the open turn's.
+  const shared = speaker === "1" ? "0" : "1";
+  const sent = (label: SpeakerLabel) => labelOf(/^[01]$/.test(label) || label === speaker ? label : shared);
   for (const turn of part === null ? history : historyWithVoice(history, speaker, part))
-    opening.push(...(await encodeTurn(turn, labelOf(turn.speaker), signal)));
+    opening.push(...(await encodeTurn(turn, sent(turn.speaker), signal)));
   return {
     opening,
     closing(text, maxFrames) {

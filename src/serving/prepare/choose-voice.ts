@@ -1,5 +1,6 @@
 import { isVoiceId, nameKeyOf } from "../../accounts/store.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
+import { countChars, MAX_SPEAKER_CHARS } from "../../contract/limits.ts";
 import type { ConversationTurn } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
 import { type NamedVoice, parseVoice, type VoiceMixPart, voiceName } from "../../contract/voices.ts";
@@ -160,7 +161,10 @@ function listOf(voices: readonly ModelVoice[], others: readonly string[]): strin
 
 /** Turns with their voices as a request names them. */
 interface CastTurns {
+  /** Turns whose labels are positions. */
   readonly turns: readonly ConversationTurn[];
+  /** Label of the last turn in the request, which may be a name. */
+  readonly speaker: string;
   readonly choice: VoiceChoice;
   /** Custom voices of speakers other than the open one. */
   readonly others: readonly CustomVoiceRef[];
@@ -172,33 +176,83 @@ interface NamedVoices {
   readonly voice?: NamedVoice | undefined;
   /** Voices by speaker label. */
   readonly voices?: Readonly<Record<string, NamedVoice>> | undefined;
+  /** Names of the fields of a text-to-speech request; absent for a conversation. */
   readonly fields?: { readonly voice: string };
 }
 
 /** Returns the turns with their labels, and the voice of the last one unless its label decides. */
 export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, card: ModelVoices): CastTurns {
-  if (voice !== undefined) {
-    const { speaker, ...choice } = chooseSpeaker(voiceName(voice), fields?.voice ?? "voice", card);
-    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
+  if (fields !== undefined) {
+    const { speaker = turns[0]?.speaker ?? "0", ...choice } =
+      voice === undefined ? {} : chooseSpeaker(voiceName(voice), fields.voice, card);
+    const cast = { turns: [{ ...turns[0], speaker }], speaker, choice, others: [] };
+    if (card.speakers.includes(speaker)) return cast;
+    const message = `speaker must be one of the model's speakers: ${card.speakers.map(quoted).join(", ")}`;
+    throw new ServiceError(400, message, { param: "speaker" });
   }
-  const open = turns.at(-1)?.speaker ?? "0";
+  const { speaker = "0" } = turns.at(-1) ?? {};
+  const positions = positionsOf(turns, voices, card);
   let choice: VoiceChoice = {};
   const others: CustomVoiceRef[] = [];
   for (const [label, named] of Object.entries(voices)) {
     const word = voiceName(named);
     const field = memberField("voices", label);
-    if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
+    if (!positions.has(label) && !card.speakers.includes(label)) {
+      const labels = [...new Set([...positions.keys(), ...card.speakers])]
+        .slice(0, MAX_LISTED)
+        .map(quoted)
+        .join(", ");
+      const message = `${field} names no speaker of the conversation or the model: name one of ${labels}`;
+      throw new ServiceError(400, message, { param: field });
+    }
     const chosen = chooseVoice(word, field, card);
     const isKnown =
       chosen.voice !== undefined || chosen.customVoice !== undefined || chosen.speaker === label;
     if (!isKnown) throw unknownVoice({ name: word, field }, card);
-    if (label === open) choice = chosen;
+    if (label === speaker) choice = chosen;
     else if (chosen.customVoice !== undefined) others.push(chosen.customVoice);
   }
-  return { turns, choice, others };
+  const isPositional = [...positions].every(([label, position]) => label === position);
+  return { turns: isPositional ? turns : turns.map(positioned), speaker, choice, others };
+
+  function positioned(turn: ConversationTurn): ConversationTurn {
+    return { ...turn, speaker: positions.get(turn.speaker ?? "0")! };
+  }
 }
 
-export function notASpeaker(field: string, { speakers }: ModelVoices, what: string): ServiceError {
-  const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
-  return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
+/**
+ * Returns the position of each label. The model's labels keep theirs, and names get the unused ones, then "2", "3" and
+ * so on. Engines may look up the open turn's position, so that it is always one of the model's.
+ */
+function positionsOf(
+  turns: readonly ConversationTurn[],
+  voices: Readonly<Record<string, NamedVoice>>,
+  { speakers, voices: [example] }: ModelVoices,
+): ReadonlyMap<string, SpeakerLabel> {
+  const labels = turns.map(({ speaker = "0" }) => speaker);
+  const free = speakers.filter((label) => !labels.includes(label));
+  const positions = new Map<string, SpeakerLabel>();
+  let next = speakers.length;
+  for (const [index, label] of labels.entries()) {
+    if (positions.has(label)) continue;
+    const field = `conversation[${index}].speaker`;
+    const isName = !speakers.includes(label);
+    if (isName && (label.trim() === "" || countChars(label) > MAX_SPEAKER_CHARS)) {
+      const message = `${field} must be a name of 1 to ${MAX_SPEAKER_CHARS} characters`;
+      throw new ServiceError(400, message, { param: field });
+    }
+    if (isName && !Object.hasOwn(voices, label)) {
+      const known = speakers.map(quoted).join(", ");
+      const remedy = `give it a voice in voices, as in {${quoted(label)}: ${quoted(example?.name ?? "nova")}}`;
+      const message = `${field} ${quoted(label)} is none of the model's speakers (${known}): ${remedy}`;
+      throw new ServiceError(400, message, { param: field });
+    }
+    positions.set(label, isName ? (free.shift() ?? `${next++}`) : label);
+  }
+  const open = labels.at(-1) ?? "0";
+  const position = positions.get(open);
+  const [other] = [...positions].find(([, each]) => each === speakers[0]) ?? [];
+  if (position !== undefined && other !== undefined && !speakers.includes(position))
+    positions.set(open, speakers[0]!).set(other, position);
+  return positions;
 }

@@ -13,13 +13,15 @@ import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
-import { type CustomVoiceRef, castTurns, notASpeaker, type VoiceChoice } from "./choose-voice.ts";
+import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
 import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
 
 /** Request that has been checked in full: from here on only the server can fail. */
 export interface ResolvedRequest {
   readonly conversation: Conversation;
+  /** Label of the open turn in the request, which may be a name. */
+  readonly speaker: string;
   readonly model: PublicModel;
   readonly delivery: Delivery;
   readonly seed: bigint;
@@ -155,14 +157,15 @@ interface RequestParts {
 function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedRequest {
   const model = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
-  const { turns, choice, others } = castTurns(parts, model.card);
-  const { history, chars, audioS } = readHistory({ ...parts, turns }, model, hash);
+  const { turns, speaker, choice, others } = castTurns(parts, model.card);
+  const { history, chars, audioS } = readHistory({ ...parts, turns }, hash);
   const lexicon = checkedLexicon(parts.lexicon);
   const { open, read } = openTurn(turns, parts, model, lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
     conversation: { history, open },
+    speaker,
     model,
     delivery,
     seed: hash.lexicon(lexicon).seed(delivery),
@@ -181,15 +184,13 @@ function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedReq
 
 /** Checks and decodes every turn but the last, and adds all of them to the hash. */
 function readHistory(
-  { turns, fields, textOf = (audio) => audio }: RequestParts,
-  model: PublicModel,
+  { turns, textOf = (audio) => audio }: RequestParts,
   hash: ContentHash,
 ): { readonly history: readonly Turn[]; readonly chars: number; readonly audioS: number } {
   const history: Turn[] = [];
   let chars = 0;
   let audioS = 0;
   for (const [index, turn] of turns.entries()) {
-    checkSpeaker(turn, fields === undefined ? `conversation[${index}].speaker` : "speaker", model);
     const speaker = turn.speaker ?? "0";
     hash.text(speaker).text(turn.text ?? null);
     if (index === turns.length - 1) break;
@@ -247,10 +248,6 @@ function chooseModel(parts: RequestParts, resolve: ResolveModel): PublicModel {
     );
   }
   return model;
-}
-
-function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel): void {
-  if (!model.card.speakers.includes(turn.speaker ?? "0")) throw notASpeaker(field, model.card, "must be");
 }
 
 /** Checks the turn to speak and reads the marks of its text. */

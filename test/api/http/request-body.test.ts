@@ -81,7 +81,7 @@ test("returns 400 with the field's name for a value without meaning", async () =
     [[{ speaker: "0" }, { text: "a" }], /^conversation\[0\] says nothing/],
     [[{ text: "b" }, { text: " " }, { text: "a" }], /^conversation\[1\] says nothing/],
     [[{ text: "" }], /^conversation\[0\].text is empty/],
-    [[{ text: "a", speaker: "x" }], /^conversation\[0\].speaker must be one of/],
+    [[{ text: "a", speaker: "x" }], /^conversation\[0\].speaker "x" is none of/],
     [[{ text: "a", audio_wav_b64: audio }], /^conversation\[0\].audio_wav_b64 is not/],
     [[{ audio_wav_b64: audio }], /^conversation\[0\].audio_wav_b64 is not/],
     [[{ audio_wav_b64: "@@@" }, { text: "a" }], /^conversation\[0\].audio_wav_b64: undecodable audio/],

@@ -112,6 +112,16 @@ describe("The Antiphon dialect", () => {
     });
   });
 
+  test("sends further speakers by the label that is not the open turn's", async () => {
+    const history = ["0", "1", "2", "63"].map((speaker): Turn => ({ speaker, text: "Yes.", audio: null }));
+    for (const [speaker, other] of ["01", "10"]) {
+      server.asked.length = 0;
+      await spoken(events(audio(), end()), { history, speaker: speaker! });
+      const sent = server.asked[0]!.body.conversation.map((turn: Turn) => turn.speaker);
+      assert.deepEqual(sent, ["0", "1", other, other, speaker]);
+    }
+  });
+
   test("frees the samples of clips that are given away, and keeps others", async () => {
     const clip = (isGivenAway: boolean) => {
       const { samples } = decodeWav(streamedWav(tonePcm(1)));

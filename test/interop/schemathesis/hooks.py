@@ -26,6 +26,8 @@ REASONS = re.compile(
     r"|there are two functions "
     r"|the functions have more than "
     r"|conversation\[\d+\] says nothing"
+    r"|conversation\[\d+\]\.speaker .* is none of the model's speakers"
+    r"|voices\[.*\] names no speaker of the conversation"
     r"|conversation\[\d+\]\.audio_wav_b64(:| is not allowed on the open turn)",
     re.DOTALL,
 )

@@ -189,11 +189,78 @@ describe("a request with a voice", () => {
         resolveConverse({ conversation, voices, model: of }, resolve);
     assert.throws(
       cast({ "2": "nova" }),
-      /^ServiceError: voices\["2"\] must name one of the model's speakers: "0", "1"$/,
+      /^ServiceError: voices\["2"\] names no speaker of the conversation or the model: name one of "0", "1"$/,
     );
-    assert.throws(cast({ __proto: "nova" }), /must name one of/);
+    assert.throws(cast(JSON.parse('{"__proto__": "nova"}')), /voices\["__proto__"\] names no speaker/);
     assert.throws(cast({ "1": "nobody" }), /^ServiceError: voices\["1"\] "nobody" is unknown/);
     assert.throws(cast({ "0": "2" }), /^ServiceError: voices\["0"\] "2" is unknown/);
     assert.throws(cast({ "0": "nova+onyx" }, "svc-beta-v0.3"), /^ServiceError: voices\["0"\] asks for a mix/);
+  });
+});
+
+describe("a conversation of named speakers", () => {
+  const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+  const params = { temperature: 0 };
+  const resolved = (labels: readonly string[], voices: Record<string, string>) => {
+    const conversation = labels.map((speaker, at) => ({ speaker, text: `Turn ${at}.` }));
+    return resolveConverse({ conversation, voices, params }, resolve);
+  };
+  const positions = ({ conversation: { history, open } }: ReturnType<typeof resolved>) =>
+    [...history, open].map(({ speaker }) => speaker);
+
+  it("equals the conversation of their positions, but for the reported speaker", () => {
+    const named = resolved(["Anna", "Ben", "Anna"], { Anna: "onyx", Ben: "nova" });
+    assert.deepEqual(named, { ...resolved(["0", "1", "0"], { "0": "onyx", "1": "nova" }), speaker: "Anna" });
+    assert.equal(resolved(["0", "1"], {}).speaker, "1");
+  });
+
+  it("takes any names, each with a position of its own", () => {
+    const names = [
+      "constructor",
+      "__proto__",
+      "Anna",
+      "anna",
+      "ANNA",
+      "\u05d3\u05e0\u05d4",
+      "\u202eAnna",
+      "2",
+      "toString",
+    ];
+    const voices = JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}: "nova"`)}}`);
+    const found = resolved(names, voices);
+    assert.equal(new Set(positions(found)).size, names.length);
+    assert.ok(positions(found).every((each) => /^\d$/.test(each)));
+    assert.equal(found.speaker, "toString");
+    const many = Array.from({ length: 64 }, (_, at) => `Speaker no. ${at}`);
+    const all = resolved(many, Object.fromEntries(many.map((name) => [name, "nova"])));
+    assert.equal(new Set(positions(all)).size, 64);
+  });
+
+  it("keeps the model's labels, and one of them for the open turn", () => {
+    assert.deepEqual(positions(resolved(["1", "Anna", "1"], { Anna: "nova" })), ["1", "0", "1"]);
+    assert.deepEqual(positions(resolved(["0", "1", "Anna"], { Anna: "nova" })), ["2", "1", "0"]);
+    assert.deepEqual(positions(resolved(["A", "B", "C", "A", "C"], { A: "nova", B: "nova", C: "nova" })), [
+      ...["2", "1", "0", "2", "0"],
+    ]);
+    const { voice } = resolved(["0", "1", "Anna"], { Anna: "echo" });
+    assert.deepEqual(voice, [{ weight: 1, id: "1" }]);
+  });
+
+  it("is refused if a name has no voice, or a voice no speaker", () => {
+    assert.throws(
+      () => resolved(["Anna", "Ben"], { Ben: "nova" }),
+      /^ServiceError: conversation\[0\]\.speaker "Anna" is none of the model's speakers \("0", "1"\): give it a voice in voices, as in \{"Anna": ".+"\}$/,
+    );
+    assert.throws(
+      () => resolved(["Anna"], { Anna: "nova", ANNA: "onyx" }),
+      /voices\["ANNA"\] names no speaker of the conversation or the model: name one of "Anna", "0", "1"$/,
+    );
+    assert.throws(() => resolved(["toString"], {}), /conversation\[0\]\.speaker "toString" is none/);
+  });
+
+  it("may have custom voices", () => {
+    const { customVoice, otherCustomVoices } = resolved(["Ben", "Anna"], { Anna: "Mine", Ben: "Yours" });
+    assert.deepEqual(customVoice, { name: "Mine", field: 'voices["Anna"]' });
+    assert.deepEqual(otherCustomVoices, [{ name: "Yours", field: 'voices["Ben"]' }]);
   });
 });

@@ -178,13 +178,15 @@ describe("an invalid conversation", () => {
     [
       "a label is unknown",
       [{ text: "a", speaker: "2" }, { text: "Hi." }],
-      '[0].speaker must be one of the model\'s speakers: "0", "1"',
+      '[0].speaker "2" is none of the model\'s speakers ("0", "1"): give it a voice in voices, as in {"2": "',
     ],
     [
       "the open turn's label is unknown",
-      [{ text: "Hi.", speaker: "" }],
-      '[0].speaker must be one of the model\'s speakers: "0", "1"',
+      [{ text: "Hi.", speaker: "constructor" }],
+      '[0].speaker "constructor" is none of the model\'s speakers ("0", "1"): ',
     ],
+    ["a label is blank", [{ text: "Hi.", speaker: " " }], "[0].speaker must be a name of 1 to 100"],
+    ["a label is too long", [{ text: "Hi.", speaker: "é".repeat(101) }], "[0].speaker must be a name of"],
     ["audio is not base64", [{ audio_wav_b64: "???" }, { text: "Hi." }], "[0].audio_wav_b64: "],
     ["audio is not WAV", [{ text: "a" }, { audio_wav_b64: "QUJD" }, { text: "b" }], "[1].audio_wav_b64: "],
     ["audio is empty", [{ audio_wav_b64: "" }, { text: "Hi." }], "[0].audio_wav_b64: "],

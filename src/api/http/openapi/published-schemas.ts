@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { AudioSpeechRequest } from "../../../contract/audio-speech.ts";
-import { MAX_INSTRUCTIONS_CHARS } from "../../../contract/limits.ts";
+import { MAX_INSTRUCTIONS_CHARS, MAX_SPEAKER_CHARS } from "../../../contract/limits.ts";
 import { ClientSecretRequest } from "../../../contract/realtime/session.ts";
 import {
   ConversationTurn,
@@ -20,6 +20,11 @@ import type { Json } from "./operations.ts";
 // can express it. Nothing is validated against them.
 
 const speaker = { enum: SPEAKER_LABELS };
+
+/** Labels of every model; then names that `voices` gives a voice. */
+const namedSpeaker = {
+  anyOf: [speaker, { type: "string", pattern: "^[\\s\\S]*\\S[\\s\\S]*$", maxLength: MAX_SPEAKER_CHARS }],
+};
 
 /** Names that every model has; then other names and mixes. */
 const voiceWords = [
@@ -68,12 +73,12 @@ export const publishedTts: Json = narrowed(TtsRequest, {
 export const publishedConverse: Json = narrowed(ConverseRequest, {
   lexicon,
   instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
-  voices: { propertyNames: speaker, additionalProperties: { anyOf: voice.anyOf } },
+  voices: { propertyNames: namedSpeaker, additionalProperties: { anyOf: voice.anyOf } },
   conversation: {
     description:
       "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, which will be " +
       "spoken: it must have no audio, and if it has no text, the text is written first.",
-    items: narrowed(ConversationTurn, { speaker }),
+    items: narrowed(ConversationTurn, { speaker: { type: undefined, ...namedSpeaker } }),
   },
 });
 

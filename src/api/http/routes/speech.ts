@@ -52,7 +52,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     // The audio comes last, as in `POST /v1/tts`.
-    const answer = { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) };
+    const answer = { speaker: prepared.speaker, text, audio: audioPayload(prepared) };
     const body: ConverseResponse = { request_id: request.id, model, usage, meta, reply: answer };
     return sendJsonWithAudio(reply, body, file);
   });
@@ -84,7 +84,7 @@ function metaOf(prepared: ResolvedRequest, requestId: string): MetaEvent {
   return {
     request_id: requestId,
     model: prepared.model.card.id,
-    speaker: prepared.conversation.open.speaker,
+    speaker: prepared.speaker,
     sample_rate: SAMPLE_RATE_HZ,
     format: "pcm_s16le",
     frame_samples: FRAME_SAMPLES,
@@ -93,7 +93,7 @@ function metaOf(prepared: ResolvedRequest, requestId: string): MetaEvent {
 
 function endOf(prepared: ResolvedRequest, outcome: SpeechOutcome): EndEvent {
   const { text, audioS, usage, meta } = outcome;
-  return { text, speaker: prepared.conversation.open.speaker, audio_seconds: audioS, usage, meta };
+  return { text, speaker: prepared.speaker, audio_seconds: audioS, usage, meta };
 }
 
 /** Fits the longest input with every character escaped, and instructions. */

@@ -146,8 +146,8 @@ describe("The OpenAPI document", () => {
     const bodies: [string, string, object][] = [
       ["/v1/tts", "TtsRequest", { text: "Hi.", speaker: "2" }],
       ["/v1/tts", "TtsRequest", { text: " \n" }],
-      ["/v1/converse", "ConverseRequest", { conversation: [{ speaker: "alloy", text: "Hi." }] }],
-      ["/v1/converse", "ConverseRequest", { conversation: [{ text: "Hi." }], voices: { "2": "nova" } }],
+      ["/v1/converse", "ConverseRequest", { conversation: [{ speaker: " ", text: "Hi." }] }],
+      ["/v1/converse", "ConverseRequest", { conversation: [{ text: "Hi." }], voices: { " ": "nova" } }],
       ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", voice: "" }],
       ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "Hi.", response_format: "aac" }],
       ["/v1/audio/speech", "AudioSpeechRequest", { model: "tts-1", input: "\t" }],

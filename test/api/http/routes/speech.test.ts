@@ -40,6 +40,26 @@ test("the three generation endpoints return the same samples at temperature 0", 
   assert.ok(pcm.equals(pcmOfEvents(events)));
 });
 
+test("a conversation of named speakers reports the name, and sounds like that of their positions", async () => {
+  const turns = ["Ben", "Anna"].map((speaker, at) => ({ speaker, text: `Turn ${at}.` }));
+  const named = { conversation: turns, voices: { Anna: "onyx", Ben: "nova" }, params: still };
+  const placed = turns.map((each, at) => ({ ...each, speaker: `${at}` }));
+  const positional = { conversation: placed, voices: { "0": "nova", "1": "onyx" }, params: still };
+  const reply = async (body: object) => (await (await server.post("/v1/converse", body)).json()).reply;
+  const [own, other] = [await reply(named), await reply(positional)];
+  assert.deepEqual([own.speaker, other.speaker], ["Anna", "1"]);
+  assert.ok(pcmOf(own.audio.data_b64).equals(pcmOf(other.audio.data_b64)));
+  const events = await readEvents(await server.post("/v1/converse/stream", named));
+  assert.deepEqual([events[0]!.data.speaker, events.at(-1)!.data.speaker], ["Anna", "Anna"]);
+  const { voices: _, ...unnamed } = named;
+  const refused = await server.post("/v1/converse", unnamed);
+  assert.equal(refused.status, 400);
+  assert.match(
+    (await refused.json()).error.message,
+    /^conversation\[0\]\.speaker "Ben" is none of the model's/,
+  );
+});
+
 test("two identical requests differ above temperature 0", async () => {
   const once = async () => (await (await server.post("/v1/tts", { text: "Again." })).json()).audio.data_b64;
   assert.notEqual(await once(), await once());

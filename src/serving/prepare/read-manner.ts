@@ -23,7 +23,7 @@ export const TRAITS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ["higher", [1, 1.11, 1, 1, 0, "high"]],
   ["livelier", [1.03, 1, 1.3, 1, 0, "lively expressive"]],
   ["flatter", [1, 1, 0.6, 1, 0, "flat monotone"]],
-  ["cheerful", [1.05, 1.07, 1.25, 0.9, 1, "cheerfully happy happily"]],
+  ["cheerful", [1.05, 1.07, 1.25, 0.9, 1, "cheerfully happy happily positive"]],
   ["friendly", [1.02, 1.03, 1.12, 0.95, 0.5, "warm warmly"]],
   ["sad", [0.88, 0.94, 0.7, 1.3, -3, "sadly"]],
   ["excited", [1.12, 1.1, 1.35, 0.75, 2, "excitedly enthusiastic energetic"]],

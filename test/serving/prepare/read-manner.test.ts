@@ -4,8 +4,8 @@ import { mannerHeader, readManner } from "../../../src/serving/prepare/read-mann
 
 describe("speaking instructions", () => {
   for (const [instructions, header] of [
-    ["Slower.", "slower"],
     ["Much slower, please.", "much slower"],
+    ["Speak in a cheerful and positive tone.", "cheerful"],
     ["Cheerful, and a little slower.", "cheerful, slightly slower"],
     ["Cheerful, a bit slower, like a pirate.", "cheerful, slightly slower; not followed: pirate"],
     ["Pace: slow\nTone: serious", "slower, serious; not followed: pace"],

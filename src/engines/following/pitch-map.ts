@@ -187,7 +187,7 @@ export const CALIBRATION_SENTENCES: readonly string[] = [
   "Rain fell on the roof all night, but the fields were dry by noon.",
   "Nobody knows why the cat sleeps in that huge green jar.",
   "Yes, of course we can.",
-  "She thought about the change for a week, and then she joinSamples them.",
+  "She thought about the change for a week, and then she joined them.",
   "He told us the way to the station, and it was wrong.",
   "My father used to say that a good road is worth a long wait.",
   "They sell fish and cheese on the square each Thursday.",

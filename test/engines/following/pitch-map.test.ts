@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { percentile, standardDeviation } from "../../../src/engines/following/analysis/statistics.ts";
 import {
   type BaselinePitch,
+  CALIBRATION_SENTENCES,
   correctPitchMap,
   mappedRegister,
   measurePitchBias,
@@ -45,14 +46,13 @@ const pitchAround = (hz: number, range: number) =>
     .map((value) => Math.log(hz) + value)
     .sort();
 
+test("CALIBRATION_SENTENCES are plain words", () =>
+  assert.doesNotMatch(CALIBRATION_SENTENCES.join(" "), /[a-z][A-Z]/));
+
 describe("pitchMap", () => {
   test("maps the baseline's pitch to itself", () => {
-    const map = pitchMap(
-      own,
-      PLAIN,
-      own.deviations.map((off) => own.centre + off),
-      1,
-    );
+    const theirs = own.deviations.map((off) => own.centre + off);
+    const map = pitchMap(own, PLAIN, theirs, 1);
     for (const share of [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97]) {
       const off = percentile(own.deviations, share);
       assert.ok(Math.abs(moved(map, own.centre, off) - own.centre - off) < 1e-3, `at ${share}`);

@@ -60,16 +60,16 @@ export interface NewKey extends BucketLimits {
 /** Maximum rate and burst of a key. */
 const MAX_KEY_RATE = 1_000_000;
 
-/** Returns what is wrong with the given values of a key, as one sentence, or `null`. */
+/** Returns a sentence about an invalid value of a new or changed key, else `null`. Absent values are valid. */
 export function keyProblem({ label = "-", rpm = 1, burst = 1 }: KeyChanges): string | null {
   if (label.trim() === "") return "The label is empty: say whose key it is.";
   if (label.length > 200) return "The label is longer than 200 characters: shorten it.";
   if (!label.isWellFormed() || /\p{Cc}/u.test(label)) {
-    return "The label holds control characters or broken ones: leave them out.";
+    return "The label has control characters or unpaired surrogates: remove them.";
   }
   for (const [name, value] of Object.entries({ rpm, burst })) {
     if (!Number.isInteger(value) || value < 1 || value > MAX_KEY_RATE) {
-      return `The ${name} is ${value}, but it takes a whole number from 1 to ${MAX_KEY_RATE}.`;
+      return `The ${name} is ${value}, but it must be a whole number from 1 to ${MAX_KEY_RATE}.`;
     }
   }
   return null;

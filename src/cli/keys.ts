@@ -56,7 +56,7 @@ async function create(
     io.stdout.write(
       json === true
         ? `${JSON.stringify({ key, key_id: record.keyId, ...wanted })}\n`
-        : `${key}\n${termsOf(record)}\nKeep it now: it is not shown again.\n`,
+        : `${key}\n${describeKey(record)}\nKeep it now: it is not shown again.\n`,
     );
   });
 }
@@ -69,7 +69,7 @@ async function update(keyId: string, given: KeyChanges, command: Command, io: Co
   await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
     const record = await tenancy.updateKey(keyId, changes);
     if (record === null) throw await noSuchKey(tenancy, keyId, "update");
-    io.stdout.write(`${termsOf(record)}\n`);
+    io.stdout.write(`${describeKey(record)}\n`);
   });
 }
 
@@ -79,7 +79,7 @@ async function requireValid(changes: KeyChanges): Promise<void> {
   if (problem !== null) throw new UsageError(problem);
 }
 
-function termsOf({ keyId, label, rpm, burst }: KeyRecord): string {
+function describeKey({ keyId, label, rpm, burst }: KeyRecord): string {
   return `Key ${keyId} (${label}): ${rpm} requests a minute, ${burst} at once.`;
 }
 

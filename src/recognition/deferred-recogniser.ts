@@ -47,7 +47,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     return this.#canTranslate;
   }
 
-  /** Returns whether the recogniser's files are there or awaited. Looks again for files that were missing. */
+  /** Returns whether the recogniser's files are installed or being fetched. Looks again for files that were missing. */
   async isExpected(): Promise<boolean> {
     if (this.#isMissing) await this.prepare().catch(() => {});
     return !this.#isMissing;

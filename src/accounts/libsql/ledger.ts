@@ -79,7 +79,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
     "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const selectAnyKey = database.prepare("SELECT 1 FROM keys LIMIT 1");
-  const updateTerms = database.prepare(
+  const updateValues = database.prepare(
     `UPDATE keys SET label = coalesce(?, label), rpm = coalesce(?, rpm), burst = coalesce(?, burst)
      WHERE key_id = ? AND revoked_ts IS NULL RETURNING *`,
   );
@@ -134,7 +134,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
       );
     },
     updateKey(keyId, { label = null, rpm = null, burst = null }, lateAtMs) {
-      const update = () => updateTerms.all([label, rpm, burst, keyId]) as KeyRow[];
+      const update = () => updateValues.all([label, rpm, burst, keyId]) as KeyRow[];
       const [row] = inTransaction(database, update, lateAtMs);
       return row === undefined ? null : keyOf(row);
     },

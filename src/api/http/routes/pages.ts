@@ -124,7 +124,7 @@ function serveFiles(
     const content = readFileSync(file);
     const digest = createHash("sha256").update(content).digest("base64url").slice(0, 22);
     let compressed: Promise<Buffer> | null = null;
-    // A page has dozens of files, whose lines would bury the others.
+    // A page has dozens of files, whose log lines would bury the others.
     app.get(path, { config: { access: "open" }, logLevel: "warn" }, async (request, reply) => {
       const isCompressed = TAKES_GZIP.test(request.headers["accept-encoding"] ?? "");
       const etag = isCompressed ? `"${digest}-gzip"` : `"${digest}"`;

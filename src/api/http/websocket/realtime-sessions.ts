@@ -177,7 +177,7 @@ export function settingsFor(
   { resolve }: RealtimeOptions,
 ): { readonly settings: SessionSettings; readonly model: string | null } {
   if (call_id !== undefined)
-    throw new ServiceError(400, "call_id is of WebRTC and SIP, which are not spoken here: leave it out", {
+    throw new ServiceError(400, "call_id belongs to WebRTC and SIP, which are not supported: leave it out", {
       param: "call_id",
     });
   const asked = inQuery || update.model || "";

@@ -25,7 +25,7 @@ export function registerSay(program: Command, io: CommandIo): void {
     .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
     .option(
       "--voice <name>",
-      "whose voice, as `antiphon voices list` prints it, or, where the model mixes, nova(2)+onyx(1)",
+      "whose voice: maya, theo or another that `antiphon voices list` prints, or, where the model mixes, nova(2)+onyx(1)",
     )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")

@@ -68,13 +68,13 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
       return;
     }
     const rows = data.map(({ id, name, sex, aliases, models: of, owner }) => [
-      id,
       name,
+      id,
       sex ?? "",
       aliases.join(", "),
       owner === "key" ? (keyOf.get(id) ?? "") : owner === "server" ? "the settings" : of.join(", "),
     ]);
-    io.stdout.write(table(["VOICE", "NAME", "SEX", "ALSO", "OF"], rows, io.stdout));
+    io.stdout.write(table(["NAME", "ID", "SEX", "ALSO", "OF"], rows, io.stdout));
   });
 }
 

@@ -22,8 +22,8 @@ export interface GenParams {
 export type Lexicon = Readonly<Record<string, string>>;
 
 /**
- * A voice: an id, name or alias from `voices`, the `id` of an object, or a mix such as `nova(2)+onyx(1)` where the
- * model mixes.
+ * A voice: a name such as `maya`, an id or an alias from `voices`, the `id` of an object, or a mix such as
+ * `nova(2)+onyx(1)` where the model mixes.
  */
 export type NamedVoice = string | { readonly id: string };
 

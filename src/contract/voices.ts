@@ -88,8 +88,8 @@ export const MAX_VOICE_CHARS = 1_000;
 
 /** Description of every field that names a voice. */
 export const VOICE_WORDS =
-  "A name from `GET /v1/audio/voices`, case-insensitive: a speaker label, a voice of the model, one of OpenAI's " +
-  "voice names, or an own voice's id or name. Or a mix of a model's voices, such as `nova(2)+onyx(1)`, where the model mixes.";
+  "A name from `GET /v1/audio/voices`, case-insensitive: a voice of the model such as `maya`, a speaker label, one " +
+  "of OpenAI's voice names, or an own voice's id or name. Or a mix of a model's voices, such as `nova(2)+onyx(1)`, where the model mixes.";
 
 /** A `voice` in a request: a name, or an object with it as `id`, as OpenAI's clients send it. */
 export const NamedVoice = Type.Unsafe<string | { id: string }>({

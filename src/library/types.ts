@@ -63,7 +63,7 @@ export interface SpeakOptions {
 
 export interface SayOptions extends SpeakOptions {
   /**
-   * The `voice` of `POST /v1/tts`: `0`, `nova`, a mix such as `nova(2)+onyx(1)`, or a voice of the setting `voices`.
+   * The `voice` of `POST /v1/tts`: `maya`, `0`, a mix such as `nova(2)+onyx(1)`, or a voice of the setting `voices`.
    */
   readonly voice?: string;
   /** Instead of `voice`, a label of the model: `0` or `1`. */
@@ -98,7 +98,7 @@ export interface Turn {
 }
 
 export interface ConverseOptions extends SpeakOptions {
-  /** Voices of speakers by label or name: `{ Anna: "nova", Ben: "onyx" }`. */
+  /** Voices of speakers by label or name: `{ Anna: "maya", Ben: "theo" }`. */
   readonly voices?: Readonly<Record<string, string>>;
   /** Instructions for the writer of the last turn. */
   readonly instructions?: string;

@@ -24,30 +24,31 @@ export function findModel(models: readonly PublicModel[], id: string | null): Pu
 export const EMBEDDED_CHECKPOINT = "heart";
 
 /**
- * The embedded voices. Both `alloy`, the default of OpenAI's clients, and `nova` are aliases of `0`; `2` has none.
+ * The embedded voice's people, in the order of their ids. Pitches are medians over four sentences; ages are what the
+ * voices suggest. Both `alloy`, the default of OpenAI's clients, and `nova` are aliases of Maya; Greta has none.
  */
 export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   [
-    ["0", "female", "A woman's voice.", "alloy", "nova"],
-    ["1", "male", "A man's voice.", "echo"],
-    ["2", "female", "A low woman's voice."],
-    ["3", "male", "A light man's voice.", "ash"],
-    ["4", "female", "A bright woman's voice.", "shimmer"],
-    ["5", "female", "A clear woman's voice.", "marin"],
-    ["6", "male", "A calm man's voice.", "cedar"],
-    ["7", "male", "A very deep man's voice.", "onyx"],
-    ["8", "female", "A gentle woman's voice.", "sage"],
-    ["9", "male", "A lively man's voice.", "verse"],
-    ["10", "male", "A storyteller's voice, a man's.", "fable"],
-    ["11", "female", "A relaxed woman's voice.", "coral"],
-    ["12", "male", "A grave man's voice.", "ballad"],
+    ["Maya", "female", "30, American, of medium pitch (205 Hz): friendly and natural", "alloy", "nova"],
+    ["Theo", "male", "35, American, of medium pitch (127 Hz): plain and direct", "echo"],
+    ["Greta", "female", "50, American, low (160 Hz): composed"],
+    ["Milo", "male", "20, American, rather high (137 Hz): light and easy", "ash"],
+    ["Pia", "female", "20, American, high (216 Hz): bright", "shimmer"],
+    ["Clara", "female", "40, American, rather low (179 Hz): clear and even", "marin"],
+    ["Hugo", "male", "40, American, rather deep (112 Hz): calm", "cedar"],
+    ["Bruno", "male", "50, American, very deep (87 Hz): slow and steady", "onyx"],
+    ["Ines", "female", "35, American, rather low (179 Hz): gentle and slow", "sage"],
+    ["Felix", "male", "25, American, of medium pitch (117 Hz): quick and lively", "verse"],
+    ["Rupert", "male", "60, American, rather deep (114 Hz): a storyteller, with a wide melody", "fable"],
+    ["Zoe", "female", "25, American, rather low (176 Hz): relaxed", "coral"],
+    ["Oscar", "male", "55, American, of medium pitch (126 Hz): grave and deliberate", "ballad"],
   ] as const
-).map(([id, sex, description, ...aliases]) => ({
-  id,
-  name: `Speaker ${id}`,
+).map(([name, sex, about, ...aliases], index) => ({
+  id: `${index}`,
+  name,
   sex,
   accent: "en-US",
-  description,
+  description: `A ${sex === "female" ? "woman" : "man"} of about ${about}.`,
   aliases,
 }));
 
@@ -127,9 +128,9 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
  * ones the second.
  */
 export function speakerVoices(): readonly ModelVoice[] {
-  return EMBEDDED_VOICES.slice(0, 2).map(({ id, name, sex }) => ({
+  return EMBEDDED_VOICES.slice(0, 2).map(({ id, sex }) => ({
     id,
-    name,
+    name: `Speaker ${id}`,
     sex: null,
     accent: null,
     description: `The model's voice for the speaker ${id}.`,

@@ -21,7 +21,7 @@ import { serverLexicon } from "./voices/lexicon-file.ts";
 import { type LocalCheckpoint, slotsOf } from "./voices/local-checkpoint.ts";
 import { localModels } from "./voices/local-models.ts";
 import { remoteCheckpoints } from "./voices/remote-checkpoints.ts";
-import { readServerVoices, voiceWarnings } from "./voices/server-voices.ts";
+import { readServerVoices, takenNamesWarning, voiceWarnings } from "./voices/server-voices.ts";
 import { pulledOnce } from "./weights-pull.ts";
 import { composeWriter } from "./writer/compose-writer.ts";
 import { pullWriter } from "./writer/writer-weights.ts";
@@ -155,6 +155,8 @@ async function startWith(
       ...server,
       firstKey: key,
       async prepare(onWriter = () => {}) {
+        const taken = takenNamesWarning(models, await tenancy.voices.listVoices().catch(() => []));
+        if (taken !== null) note(taken);
         if (storeUrl === null) void reportSharing({ dataDir: keysDir, signal: ending.signal, note });
         await prepared(writer, "Authored turns cannot be written", ending.signal, note);
         onWriter();

@@ -40,7 +40,7 @@ describe("antiphon voices", () => {
     const add = ["voices", "add", wav, "--name", "Anna", ...CONSENT];
     assert.match(await refused(2, ...add), /belongs to a key, and there is none: make one with antiphon/);
     const { key_id: keyId } = JSON.parse(await output("keys", "create", "--label", "a", "--json"));
-    assert.match(await output("voices", "list"), /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +alloy/);
+    assert.match(await output("voices", "list"), /^NAME +ID +SEX +ALSO +OF\nMaya +0 +female +alloy, nova/);
     const made = JSON.parse(await output(...add, "--json"));
     assert.deepEqual(
       [made.name, made.key_id, made.ref_text, made.consent, made.seconds],

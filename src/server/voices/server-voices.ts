@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { nameKeyOf } from "../../accounts/store.ts";
+import { nameKeyOf, type VoiceRecord } from "../../accounts/store.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { RequestedManner, VoiceSample } from "../../core/script.ts";
@@ -78,6 +78,23 @@ export function voiceWarnings(models: readonly PublicModel[], { voices }: Given)
     return warning === null ? [] : [`The instructions of voices.${name} ${warning}`];
   });
 }
+
+/** Returns a sentence about keys' recordings whose names have come to mean a model's voice; `null` without one. */
+export function takenNamesWarning(
+  models: readonly PublicModel[],
+  recordings: readonly VoiceRecord[],
+): string | null {
+  const taken = recordings.filter(({ name }) =>
+    models.some(({ card }) => findModelVoice(name, card) !== null),
+  );
+  if (taken.length === 0) return null;
+  const ids = taken.slice(0, MAX_NAMED).map(({ voiceId, keyId }) => `${voiceId} of ${keyId}`);
+  const more = taken.length > MAX_NAMED ? ` and ${taken.length - MAX_NAMED} more` : "";
+  return `A model now has voices of the same names as these recordings, which requests must name by id: ${ids.join(", ")}${more} (antiphon voices list shows their names).`;
+}
+
+/** Recordings that a warning names. */
+const MAX_NAMED = 20;
 
 /**
  * Returns what is not followed of an entry's instructions; `null` if everything is, or a model takes them as they

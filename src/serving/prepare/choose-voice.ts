@@ -102,8 +102,9 @@ export function findModelVoice(
   cast: Pick<ModelVoices, "voices" | "labels">,
 ): ModelVoice | null {
   const { voices } = cast;
-  const asked = name.toLowerCase();
-  const isAsked = (each: string): boolean => each.toLowerCase() === asked;
+  // The embedded voice's people were called "Speaker 0" and so on before they had names.
+  const asked = nameKeyOf(name).replace(/^speaker (?=\d+$)/, "");
+  const isAsked = (each: string): boolean => nameKeyOf(each) === asked;
   return (
     voices.find(({ id }) => isAsked(id)) ??
     voices.find(({ aliases }) => aliases.some(isAsked)) ??
@@ -150,13 +151,15 @@ function notToMix(asked: CustomVoiceRef, cast: ModelVoices): ServiceError {
 }
 
 function listOf(voices: readonly ModelVoice[], others: readonly string[]): string {
-  const all = [
-    ...voices.map(({ id, aliases }) => `"${id}"${aliases.length === 0 ? "" : ` (or ${aliases.join(", ")})`}`),
-    ...others.map(quoted),
-  ];
+  const all = [...voices.map(listedName), ...others.map(quoted)];
   const left = all.length - MAX_LISTED;
   const shown = all.slice(0, MAX_LISTED).join(", ");
   return left <= 0 ? shown : `${shown} and ${left} more, which GET /v1/audio/voices lists`;
+}
+
+/** Returns the voice's own name as a value of `voice`: in lower case, or its id if the name has several words. */
+function listedName({ id, name }: ModelVoice): string {
+  return name.includes(" ") ? id : name.toLowerCase();
 }
 
 /** Turns with their voices as a request names them. */

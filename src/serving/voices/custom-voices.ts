@@ -10,6 +10,7 @@ import type { ChosenVoice, VoiceSample } from "../../core/script.ts";
 import {
   type CustomVoiceRef,
   checkVoice,
+  findModelVoice,
   isRemoteVoiceName,
   type ModelVoices,
   remoteVoice,
@@ -199,12 +200,7 @@ function noneForNow(error: unknown): VoiceRecord[] {
 
 /** Returns why a model's own voice has that name; `null` if none does. */
 export function modelVoiceNameProblem(name: string, cards: readonly ModelCard[]): string | null {
-  const key = nameKeyOf(name);
-  const model = cards.find(({ speakers, voices }) =>
-    [...speakers, ...voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases])].some(
-      (each) => nameKeyOf(each) === key,
-    ),
-  );
+  const model = cards.find((card) => findModelVoice(name, card) !== null);
   return model === undefined ? null : `is that of a voice of the model ${model.id}: take another`;
 }
 

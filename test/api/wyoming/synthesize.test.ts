@@ -69,8 +69,14 @@ describe("describe", () => {
     );
     for (const { attribution } of [tts[0], ...voices]) assert.match(attribution.url, /^https:\/\/.+/);
     for (const { languages } of voices) assert.deepEqual(languages, ["en", "en-US", "en-GB"]);
-    assert.equal(voices[0]!.description, "Speaker 0, a woman's voice");
-    assert.equal(voices[10]!.description, "Speaker 10, a storyteller's voice, a man's");
+    assert.equal(
+      voices[0]!.description,
+      "Maya, a woman of about 30, American, of medium pitch (205 Hz): friendly and natural",
+    );
+    assert.equal(
+      voices[10]!.description,
+      "Rupert, a man of about 60, American, rather deep (114 Hz): a storyteller, with a wide melody",
+    );
   });
 
   it("lists the server's recordings and the key's current voices", async () => {
@@ -121,6 +127,8 @@ describe("synthesize", () => {
   it("finds a voice by id, name, OpenAI's names in any case, speaker and language", async () => {
     for (const [voice, pitch] of [
       [{ name: "1" }, "high"],
+      [{ name: "Theo" }, "high"],
+      [{ name: "maya" }, "low"],
       [{ name: "speaker 1" }, "high"],
       [{ name: "Onyx", language: "de" }, "high"],
       [{ speaker: "1" }, "high"],
@@ -140,11 +148,7 @@ describe("synthesize", () => {
     ["an unknown format", { text: "a", text_format: "xml" }, /^text_format is not read here/],
     ["invalid SSML", { text: "a", text_format: "ssml" }, /^text: line 1, column 1: SSML begins with <speak>/],
     ["a string as its voice", { text: "a", voice: "0" }, /^voice must be an object/],
-    [
-      "an unknown voice",
-      { text: "a", voice: { name: "Ann" } },
-      /"Ann" is unknown: .* "0" \(or alloy.*"1" \(or echo/,
-    ],
+    ["an unknown voice", { text: "a", voice: { name: "Ann" } }, /"Ann" is unknown: .* maya, theo, greta, /],
     ["an unknown speaker", { text: "a", voice: { speaker: "99" } }, /^voice.speaker "99" is unknown/],
     [
       "an invalid language",
@@ -224,7 +228,7 @@ describe("a text stream", () => {
     client.send("synthesize-start", { voice: { name: "nobody" } });
     const [error, stopped] = await client.upTo("synthesize-stopped");
     assert.equal(error?.data.code, "invalid_request");
-    assert.match(error?.data.text, /^voice.name "nobody" is unknown: the voices are "0" \(or alloy, /);
+    assert.match(error?.data.text, /^voice.name "nobody" is unknown: the voices are maya, theo, /);
     assert.equal(stopped?.type, "synthesize-stopped");
     client.send("synthesize-chunk", { text: "This is not spoken." });
     client.send("synthesize", { text: "This is not spoken." });

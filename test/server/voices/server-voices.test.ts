@@ -7,6 +7,7 @@ import type { VoiceSupport } from "../../../src/core/model-card.ts";
 import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import {
   readServerVoices,
+  takenNamesWarning,
   voiceWarnings,
   withVoiceManners,
 } from "../../../src/server/voices/server-voices.ts";
@@ -21,6 +22,17 @@ const folder = mkdtempSync(join(tmpdir(), "antiphon-voices-"));
 after(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, "anna.wav"), voiceWav({ sampleRateHz: 16_000 }));
 writeFileSync(join(folder, "short.wav"), voiceWav({ durationS: 0.5 }));
+
+const RECORD = {
+  keyId: "key_a",
+  description: "",
+  refText: null,
+  consent: "She agrees.",
+  createdTsS: 0,
+  durationS: 3,
+  trust: 1,
+  cautions: [],
+};
 
 function settingsWith(voices: object) {
   const configFile = join(folder, "settings.json");
@@ -106,6 +118,15 @@ describe("voices of the settings", () => {
     assert.deepEqual(voiceWarnings(taking({ samples: false }), settings), [
       "No model speaks with voices.anna, because none of them follows a recording: remove it, or have a model spoken by one that does (docs/voices.md).",
     ]);
+  });
+
+  test("of keys are reported if their names have come to mean a model's voice", () => {
+    const kept = (name: string, voiceId: string) => ({ ...RECORD, name, voiceId });
+    assert.equal(takenNamesWarning(PUBLIC_MODELS, [kept("Anna", "voice_a")]), null);
+    const warning = takenNamesWarning(PUBLIC_MODELS, [kept("Anna", "voice_a"), kept("MAYA", "voice_m")]);
+    assert.match(warning!, /^A model now has voices of the same names .* by id: voice_m of key_a \(/);
+    const many = Array.from({ length: 25 }, (_, at) => kept("Theo", `voice_${at}`));
+    assert.match(takenNamesWarning(PUBLIC_MODELS, many)!, /voice_19 of key_a and 5 more \(/);
   });
 
   test("are the same by label and by name", () => {

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
 import type { ModelVoice } from "../../../src/core/model-card.ts";
+import { KOKORO_VOICES } from "../../../src/models/kokoro-voices.ts";
 import {
   EMBEDDED_VOICES,
   findModel,
@@ -90,6 +91,17 @@ describe("a voice name", () => {
     }
   });
 
+  it("of the embedded voice's people is none of Kokoro's and none of OpenAI's", () => {
+    const taken = [...KOKORO_VOICES.flatMap(({ id, name }) => [id, id.slice(3), name]), ...OPENAI_VOICES];
+    const lower = new Set(taken.map((each) => each.toLowerCase()));
+    for (const { name } of EMBEDDED_VOICES) assert.ok(!lower.has(name.toLowerCase()), name);
+  });
+
+  it("may be the one that the embedded voice's people had before they had names", () => {
+    for (const { id } of EMBEDDED_VOICES)
+      assert.deepEqual(chooseVoice(`Speaker ${id}`, "voice", embedded), chooseVoice(id, "voice", embedded));
+  });
+
   it("prefers an OpenAI alias to a voice's own name", () => {
     const cast = { ...mixing, voices: [{ ...voice("am_echo"), name: "Echo" }, voice("am_eric", ["echo"])] };
     assert.deepEqual(chooseVoice("echo", "voice", cast).voice, [{ weight: 1, id: "am_eric" }]);
@@ -111,7 +123,7 @@ describe("a voice name", () => {
     assert.equal(chooseVoice("echo+1(3)", "voice", embedded).speaker, "1");
     assert.match(
       refusal("nova+onyx"),
-      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or alloy, nova/,
+      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of maya, theo, greta, /,
     );
     assert.match(
       refusal("nova+2", mixing),
@@ -122,15 +134,15 @@ describe("a voice name", () => {
   it("may be a custom voice only if the model follows recordings", () => {
     const customVoice = { name: "Anna", field: "voice" };
     assert.deepEqual(chooseVoice("Anna", "voice", embedded), { customVoice });
-    assert.match(refusal("Anna", mixing), /^voice "Anna" is unknown: the voices are "af_heart" \(or nova\)/);
-    assert.match(refusal("", embedded), /^voice "" is unknown: the voices are "0"/);
+    assert.match(refusal("Anna", mixing), /^voice "Anna" is unknown: the voices are af_heart, /);
+    assert.match(refusal("", embedded), /^voice "" is unknown: the voices are maya, /);
   });
 
   it("that is unknown is rejected with the nearest name and a bounded list", () => {
     const message = refusal("af_hearr", mixing);
     assert.match(
       message,
-      /^voice "af_hearr" is unknown: did you mean "af_heart"\? The voices are "af_heart"/,
+      /^voice "af_hearr" is unknown: did you mean "af_heart"\? The voices are af_heart, /,
     );
     assert.match(message, / and 16 more, which GET \/v1\/audio\/voices lists$/);
     assert.ok(message.length < 500);
@@ -154,7 +166,8 @@ describe("a request with a voice", () => {
   it("equals the request with the voice's label, including its seed", () => {
     const request = { text: "Hello.", params: { temperature: 0 } };
     const byLabel = resolveTts({ ...request, speaker: "1" }, resolve);
-    assert.deepEqual(resolveTts({ ...request, voice: "echo" }, resolve), byLabel);
+    for (const voice of ["echo", "theo", "THEO"])
+      assert.deepEqual(resolveTts({ ...request, voice }, resolve), byLabel);
     assert.deepEqual(resolveTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
     const other = resolveTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
     assert.deepEqual(other.voice, [{ weight: 1, id: "am_eric" }]);

@@ -17,7 +17,7 @@ export const BODY_EXAMPLES = {
     },
     voice: {
       summary: "A voice by its name",
-      value: { text: "The library opens at nine.", voice: "onyx" },
+      value: { text: "The library opens at nine.", voice: "bruno" },
     },
     words: {
       summary: "Custom pronunciations, for the whole request and in one place",
@@ -63,7 +63,7 @@ export const BODY_EXAMPLES = {
           { speaker: "0", text: "I passed the exam!" },
           { speaker: "1", text: "That is wonderful. I knew you would." },
         ],
-        voices: { "0": "onyx", "1": "nova" },
+        voices: { "0": "bruno", "1": "maya" },
       },
     },
     voice: {

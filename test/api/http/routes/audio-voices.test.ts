@@ -86,6 +86,42 @@ const requestsWith = (voice: unknown): [path: string, body: object][] => [
   ["/v1/audio/telephony", { text: "Hi.", voice }],
 ];
 
+describe("A person of the embedded voice", () => {
+  test("is listed and spoken by name, in any case, and has a sample by it", async () => {
+    const { data, voices } = await (await server.get(VOICES)).json();
+    const named = EMBEDDED_VOICES.map(({ id, name }) => ({ id, name }));
+    assert.deepEqual(voices.slice(0, named.length), named);
+    for (const [at, { id, name, description }] of EMBEDDED_VOICES.entries()) {
+      assert.deepEqual([data[at].id, data[at].name, data[at].description], [id, name, description]);
+      assert.equal((await server.get(`${VOICES}/${name.toLowerCase()}/sample`)).status, 200, name);
+    }
+    for (const voice of ["bruno", "BRUNO", { id: "Bruno" }]) {
+      for (const [path, body] of requestsWith(voice)) {
+        assert.equal((await server.post(path, body)).status, 200, path);
+        assert.deepEqual(scripts.at(-1)?.voice, [{ weight: 1, id: "7" }], path);
+      }
+    }
+    const ssml = { input: '<speak><voice name="greta">Hi.</voice></speak>', voice: "maya" };
+    assert.equal((await server.post("/v1/audio/speech", ssml)).status, 200);
+    assert.deepEqual(scripts.at(-1)?.textVoices, { greta: { voice: [{ weight: 1, id: "2" }] } });
+  });
+
+  test("has its name before an older recording of a key, which is reached by its id", async () => {
+    const { id } = await (await addVoice(server)).json();
+    const [anna] = await server.tenancy.voices.listVoices();
+    const maya = { ...anna!, voiceId: "voice_older", name: "Maya" };
+    const audio = await server.tenancy.voices.voiceAudio(id);
+    assert.equal(await server.tenancy.voices.addVoice(maya, audio!, 100), "added");
+    assert.equal((await speak("Maya")).status, 200);
+    assert.deepEqual([scripts.at(-1)?.speaker, scripts.at(-1)?.voice], ["0", undefined]);
+    assert.equal((await speak("voice_older")).status, 200);
+    assert.equal(sampleSpoken().durationS, 3);
+    assert.ok((await ownIds()).includes("voice_older"));
+    const deleted = await deleteVoice(server, "maya");
+    assert.equal((await deleted.json()).id, "voice_older");
+  });
+});
+
 describe("A custom voice", () => {
   test("is created, listed for its key, spoken and deleted", async () => {
     const reply = await addVoice(server);
@@ -121,7 +157,7 @@ describe("A custom voice", () => {
       await speak("Anna"),
       400,
       "voice",
-      /^voice "Anna" is unknown: the voices are "0" \(or alloy, nova/,
+      /^voice "Anna" is unknown: the voices are maya, theo, greta, /,
     );
     await refused(await deleteVoice(server, id), 404, null, /^this key has no voice "voice_/);
   });
@@ -330,6 +366,7 @@ describe("A recording for a custom voice", () => {
       ],
       ["Alloy", /^name "[^"]+" is that of a voice of the model svc-beta-v0\.3: take another$/],
       ["1", /^name "[^"]+" is that of a voice of the model/],
+      ["maya", /^name "[^"]+" is that of a voice of the model svc-beta-v0\.3: take another$/],
       ["speaker 0", /^name "[^"]+" is that of a voice of the model/],
     ];
     for (const [name, message] of cases)

@@ -28,7 +28,7 @@ describe("session.update", () => {
   it("takes every known voice and refuses others", () => {
     const driver = new SessionDriver();
     const update = (voice: string | { id: string }) => driver.update({ audio: { output: { voice } } });
-    const known = "0 1 Alloy anna voice_0123456789 echo(2)+1".split(" ");
+    const known = "0 1 Maya theo Alloy anna voice_0123456789 echo(2)+1".split(" ");
     const openAis = "alloy ash ballad cedar coral echo marin sage shimmer verse".split(" ");
     for (const voice of [{ id: "ash" }, ...known, ...openAis])
       assert.equal(sentIn(update(voice))[0]!.type, "session.updated");

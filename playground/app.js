@@ -1,22 +1,31 @@
 import { bytesOf } from "./client/antiphon.js";
 import { wakeSound } from "./client/player.js";
 import { MAX_TURNS, openTurn, setTurns, turns } from "./conversation.js";
-import { bodyNow, chooseVoice, offer, openDelivery, resetKnobs, showModel } from "./delivery.js";
-import { $, copyText, h, showError } from "./dom.js";
+import {
+  bodyNow,
+  chooseVoice,
+  offer,
+  openDelivery,
+  resetKnobs,
+  showModel,
+  speakingVoice,
+} from "./delivery.js";
+import { $, copyText, h, saveFile, showError } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { followAddress, readAddress, share, tellRefused, writeAddress } from "./link.js";
 import { hush } from "./preview.js";
 import { openCode, showCode } from "./programs.js";
 import { beginReply, drawReply, endReply, openTransport, reply, take } from "./reply.js";
-import { fail, hasKey, hasSecret, keepKey, keptKey, server, takeSecret } from "./server.js";
+import { fail, hasKey, hasSecret, keepKey, keptKey, server, showConnected, takeSecret } from "./server.js";
 import { checkLink, leave, openTalk } from "./talk.js";
 import { addTurn, attach, drawTurns, hearAgain, suggest, useClipsBy, voiceOf } from "./turns.js";
 import { listVoices } from "./voices.js";
 
 const FILES = { WAV: "wav", MP3: "mp3", Opus: "opus", FLAC: "flac", VTT: "vtt", SRT: "srt" };
+const VIEWS = ["talk", "compose"];
 const START = EXAMPLES[0].turns;
 
-/** What gives up whatever the page asks the server to say. */
+/** Ends the current request for speech. */
 let leaving = new AbortController();
 
 async function connect() {
@@ -24,24 +33,25 @@ async function connect() {
     const antiphon = server();
     const [info, cards] = await Promise.all([antiphon.info(), antiphon.models(), listVoices()]);
     keepKey();
-    $("key-state").textContent = "Connected. The key is kept in this tab only.";
+    showConnected("Connected. This tab keeps the key until you close it.");
     hearAgain();
     tellRefused(offer(info, cards));
   } catch (error) {
+    $("menu").open = true;
     $("key-state").textContent = "Not connected.";
     fail(error);
   }
 }
 
-/** Something was edited: the code and the address follow. */
+/** Updates the code and the address after an edit. */
 function edited() {
   showCode();
   if (reply === null) $("reply").dataset.voice = voiceOf(openTurn().speaker);
-  // That of a talk leads back to it.
+  // In Talk, the address leads back to the talk.
   if (document.body.dataset.view === "compose") followAddress();
 }
 
-/** Puts an example there, behind which the browser's Back leads, and speaks it. */
+/** Shows an example as a new entry of the history, and speaks it. */
 async function tryExample({ turns: given, voicedBy, phonemes = false }) {
   writeAddress();
   setTurns(given);
@@ -52,9 +62,9 @@ async function tryExample({ turns: given, voicedBy, phonemes = false }) {
   await speak();
 }
 
-/** Has a turn spoken by somebody, to be its sound. Says whether that is still wanted. */
+/** Attaches a spoken recording to a turn. Returns whether it is still wanted. */
 async function voice(turn, speaker) {
-  const mine = begin("An earlier turn is spoken first…");
+  const mine = begin("Recording the first turn…");
   try {
     const { audio } = await server().tts({ text: turn.text, speaker }, { signal: mine.signal });
     await attach(turn, new File([bytesOf(audio.data_b64)], "turn-1.wav"));
@@ -65,13 +75,13 @@ async function voice(turn, speaker) {
   }
 }
 
-/** What is said in a clip. Nobody waits for it, so a key that is not there yet is not asked for. */
+/** Transcribes a clip. It fails without a key, silently, since nobody waits for it. */
 async function hear({ wav }, signal) {
   if (!hasKey()) throw new Error("There is no key yet.");
   return (await server().transcribe({ file: wav }, { signal })).text;
 }
 
-/** Asks for what a voice of a clip needs, and makes it. */
+/** Opens the dialog that makes a voice from a clip. */
 async function makeVoice(clip, said) {
   stop();
   try {
@@ -82,19 +92,18 @@ async function makeVoice(clip, said) {
   }
 }
 
-/** Shows the conversation that is held by voice (`talk`), or the one that is written (`compose`). */
+/** Shows a tab. */
 function show(view) {
   hush();
   document.body.dataset.view = view;
-  for (const each of ["talk", "compose"]) $(`view-${each}`).setAttribute("aria-pressed", each === view);
-  if (view === "compose") {
-    leave();
-    drawReply();
-    followAddress();
-  } else stop();
+  for (const each of VIEWS) $(`view-${each}`).setAttribute("aria-pressed", each === view);
+  if (view !== "talk") leave();
+  if (view !== "compose") return stop();
+  drawReply();
+  followAddress();
 }
 
-/** Goes on in writing with what was said. */
+/** Continues a talk in writing. */
 function compose(said) {
   setTurns(said);
   drawTurns();
@@ -102,7 +111,7 @@ function compose(said) {
   show("compose");
 }
 
-/** Takes what the address brings: a secret to talk by, or a conversation in writing. */
+/** Reads the address: the secret of a talk link, or a written conversation. */
 function arrive() {
   if (takeSecret()) {
     show("talk");
@@ -113,7 +122,7 @@ function arrive() {
   if (location.hash !== "") show("compose");
 }
 
-/** Gives up what is going on, and begins something else. */
+/** Stops the current speech and begins another. */
 function begin(state) {
   stop();
   showError(null);
@@ -123,7 +132,7 @@ function begin(state) {
   return leaving;
 }
 
-/** Says that something was stopped, or why it failed. */
+/** Reports that speech was stopped, or why it failed. */
 function gaveUp(error) {
   const isStopped = error.name === "AbortError";
   $("state").textContent = isStopped ? "Stopped." : "";
@@ -131,9 +140,9 @@ function gaveUp(error) {
 }
 
 async function speak() {
-  const mine = begin("Waiting for the first sound…");
+  const mine = begin("Waiting for the first audio…");
   const clips = turns.map((turn) => ({ turn, audio: turn.audio }));
-  const speech = beginReply(voiceOf(openTurn().speaker), openTurn().text);
+  const speech = beginReply(voiceOf(openTurn().speaker), speakingVoice(), openTurn().text);
   $("reply").scrollIntoView({ block: "nearest" });
   try {
     const body = { ...bodyNow(), visemes: true };
@@ -153,13 +162,13 @@ async function speak() {
   endReply(speech);
 }
 
-/** Says how much of the last turn was spoken, where it is longer than a reply; the button makes a turn of the rest. */
+/** Reports how much of a long turn was spoken. The button makes a turn of the rest. */
 function offerRest(spokenChars) {
   const chars = Array.from(openTurn().text);
   if (spokenChars >= chars.length) return;
   const [sentence, more] = $("cut").children;
-  sentence.textContent = `A reply has a longest length, so only ${spokenChars} of ${chars.length} characters were spoken.`;
-  // The rest of SSML is none.
+  sentence.textContent = `The turn is longer than a reply may be: only ${spokenChars} of ${chars.length} characters were spoken.`;
+  // A part of an SSML document is not valid.
   more.hidden = /^\s*<(?:speak|\?xml|!--)/.test(openTurn().text);
   $("cut").hidden = false;
   more.onclick = () => {
@@ -187,9 +196,7 @@ function showPhonemes(isShown) {
 
 async function save(kind) {
   const { fileOf } = await import("./files.js");
-  const href = URL.createObjectURL(await fileOf(kind, reply));
-  h("a", { href, download: `antiphon.${kind}` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  saveFile(await fileOf(kind, reply), `antiphon.${kind}`);
 }
 
 const button = (words, props, act) =>
@@ -197,12 +204,11 @@ const button = (words, props, act) =>
 $("examples").append(...EXAMPLES.map((example) => button(example.name, {}, () => tryExample(example))));
 for (const [name, kind] of Object.entries(FILES))
   $("save").append(button(name, { "aria-label": `Save as ${name}`, disabled: true }, () => save(kind)));
+for (const view of VIEWS) $(`view-${view}`).onclick = () => show(view);
 const clicks = {
   add: addTurn,
   speak,
   stop,
-  "view-talk": () => show("talk"),
-  "view-compose": () => show("compose"),
   share,
   reset: resetKnobs,
   phonemes: () => showPhonemes($("phonemes").getAttribute("aria-pressed") !== "true"),
@@ -216,15 +222,15 @@ $("key-form").onsubmit = (event) => {
   showError(null);
   void connect();
 };
-// A sound that is dropped beside a turn must not replace the page.
+// A file that is dropped next to a turn must not replace the page.
 document.ondragover = document.ondrop = (event) => event.preventDefault();
 document.onkeydown = (event) => {
-  // A dialog has the keyboard to itself.
+  // An open dialog handles the keyboard.
   if (document.querySelector("dialog[open]") !== null) return;
-  if (document.body.dataset.view === "talk") {
-    if (event.key === "Escape") hush();
-  } else if (event.key === "Escape") stop();
-  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void speak();
+  const { view } = document.body.dataset;
+  const [play, quiet] = { talk: [null, hush], compose: [speak, stop] }[view];
+  if (event.key === "Escape") quiet();
+  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void play?.();
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });
 addEventListener("hashchange", arrive);
@@ -240,6 +246,7 @@ $("key").value = keptKey();
 if (hasKey()) void connect();
 else {
   if (hadSecret) void checkLink();
-  // Not every server tells its voices without a key; then they come with one.
+  else $("menu").open = true;
+  // Some servers list voices only with a key.
   void listVoices().catch(() => {});
 }

@@ -1,44 +1,44 @@
-// What is understood of turns that are sound alone, without a page.
+// Transcripts for turns that have a recording and no text. Independent of the page.
 import { MAX_TEXT_CHARS } from "./conversation.js";
 
-/** What is said of a clip, by what became of it; where the user wrote, nothing. */
+/** Message about a clip by its state. */
 export const NOTES = {
-  waiting: "Listening for what is said…",
-  understood: "Understood from the sound: correct it, or clear it.",
-  wordless: "No words were made out, so it stays sound alone.",
-  failed: "It could not be put into words, so it stays sound alone.",
+  waiting: "Transcribing…",
+  understood: "Transcribed from the recording. Correct or clear it.",
+  wordless: "No words were recognised. The turn stays sound alone.",
+  failed: "The transcription failed. The turn stays sound alone.",
   written: "",
 };
 
 /**
- * Suggests words for turns that have a clip and no text, each clip once. What the user writes or clears is the user's:
- * nothing is put in its place. Where the last turn is spoken, its clip is not heard.
+ * Transcribes each clip of turns without text once. Text that the user writes or clears is never replaced. The clip of
+ * the last turn is skipped.
  */
 export class ClipTranscriber {
   #ask;
   #onChange;
-  /** What became of each turn's clip: `{ audio, state, isAsked, leaving }`. */
+  /** State of each turn's clip: `{ audio, state, isAsked, leaving }`. */
   #clips = new Map();
 
   /**
-   * @param ask told a clip and a signal, answers what is said in it; whatever it throws makes no noise
-   * @param onChange called with a turn whose words or state changed by themselves
+   * @param ask called with a clip and a signal; resolves to the transcript; errors only set the state `failed`
+   * @param onChange called with a turn whose text or state changed without the user
    */
   constructor(ask, onChange) {
     [this.#ask, this.#onChange] = [ask, onChange];
   }
 
-  /** What became of the clip of a turn: a name of `NOTES`, or undefined where none was looked at. */
+  /** Returns the state of a turn's clip, a name of `NOTES`; undefined if it has none. */
   stateOf = (turn) => this.#clips.get(turn)?.state;
 
-  /** Gives up what is no longer there, and asks for what is new. Call it when turns, clips or texts came or went. */
+  /** Aborts transcripts of removed clips and requests those of new ones. Call it after every change of the turns. */
   follow(turns) {
     const past = turns.slice(0, -1);
     for (const [turn, clip] of this.#clips) {
       const isSame = turn.audio === clip.audio && turns.includes(turn);
       if (isSame && (clip.state !== "waiting" || past.includes(turn))) continue;
       this.#forget(turn);
-      // A suggestion that was left as it is goes with its clip.
+      // An unedited transcript goes with its clip.
       if (!isSame && clip.state === "understood") turn.text = "";
     }
     for (const turn of past) {
@@ -48,16 +48,16 @@ export class ClipTranscriber {
     }
   }
 
-  /** The user wrote the text of a turn, or cleared what was suggested: from now on it stays as it is. */
+  /** Keeps the text of a turn from now on: the user wrote or cleared it. */
   wrote(turn) {
     const isAsked = this.#clips.get(turn)?.isAsked ?? false;
     this.#forget(turn);
-    // Without the words that stood there before its clip came, a turn is sound alone for the first time.
+    // Its text was older than its clip, which is still to be transcribed.
     if (turn.audio === null || (turn.text.trim() === "" && !isAsked)) return;
     this.#keep(turn, "written", isAsked);
   }
 
-  /** Somebody else understood this in the clip of a turn; it is taken where the turn has no words of its own. */
+  /** Takes a transcript from another source, unless the turn has text. */
   understood(turn, audio, text) {
     const state = this.stateOf(turn);
     if (turn.audio !== audio || turn.text.trim() !== "" || state === "written") return;
@@ -66,7 +66,7 @@ export class ClipTranscriber {
     this.#take(turn, text);
   }
 
-  /** Lets clips that could not be heard be asked for again. */
+  /** Allows failed transcripts to be requested again. */
   retry() {
     for (const [turn, { state }] of this.#clips) if (state === "failed") this.#clips.delete(turn);
   }
@@ -77,7 +77,7 @@ export class ClipTranscriber {
     try {
       text = await this.#ask(clip.audio, clip.leaving.signal);
     } catch {
-      // Said quietly below: the turn is as good as it was.
+      // Reported below as the state `failed`.
     }
     if (clip.leaving.signal.aborted) return;
     if (typeof text !== "string") this.#keep(turn, "failed");

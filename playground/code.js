@@ -1,6 +1,6 @@
-// Programs that ask the server for what the page asks it for. Fetched when they are looked at.
+// Programs that make the same request as the page. Loaded when the panel opens.
 
-/** What there is code for, by the name that is shown. */
+/** The programs by their name. */
 export const KINDS = {
   curl: curl,
   "Python, openai": openaiPython,
@@ -12,14 +12,14 @@ export const KINDS = {
 };
 
 /**
- * The code of that kind. Keys are never in it: programs find theirs in the environment, as `ANTIPHON_KEY`.
+ * Returns the code of a program. It has no key: programs read `ANTIPHON_KEY` from the environment.
  *
- * @param origin of the server, as `location` has it
- * @param body what is asked for; in the place of a clip, `audio_wav_b64` has the name of a file
+ * @param origin the server's, as in `location`
+ * @param body the request, with the name of a file in the place of each `audio_wav_b64`
  */
 export const codeFor = (kind, origin, body) => KINDS[kind](origin, body);
 
-/** A value as most languages write it, a turn on a line. `text` writes strings, `file` what a file holds in base64. */
+/** Writes a value as a literal, one turn per line. `text` writes strings, `file` the base64 of a file. */
 function literal(value, { text = JSON.stringify, file, nothing = "null" }, depth = 0, name = "") {
   const inner = (each, key) => literal(each, { text, file, nothing }, depth + 1, key);
   if (value === null) return nothing;
@@ -37,7 +37,7 @@ function literal(value, { text = JSON.stringify, file, nothing = "null" }, depth
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const hasFiles = ({ conversation }) => conversation.some((turn) => turn.audio_wav_b64);
 
-/** Audio is named, not pasted: the shell reads the file into a here-document, since an argument may not be so long. */
+/** Reads audio files into a here-document, because arguments have a maximum length. */
 function curl(origin, body) {
   const start = `curl -fsS ${origin}/v1/converse \\
   -H "Authorization: Bearer $ANTIPHON_KEY" -H 'Content-Type: application/json'`;
@@ -96,9 +96,9 @@ for await (const event of antiphon.stream(${literal(body, { file })})) {
 await writeFile("reply.wav", encodeWav(frames));`;
 }
 
-/** What clients of OpenAI's API say: the last turn's words alone, by the default model unless another is chosen. */
+/** Returns the fields for OpenAI's API, which takes only the text of the last turn. */
 function spoken({ conversation, voices = {}, model = "tts-1" }) {
-  const { speaker, text = "What is to be said." } = conversation.at(-1);
+  const { speaker, text = "The words to speak." } = conversation.at(-1);
   const voice = voices[speaker] ?? speaker;
   return { model: JSON.stringify(model), voice: JSON.stringify(voice), text: JSON.stringify(text) };
 }
@@ -106,7 +106,7 @@ function spoken({ conversation, voices = {}, model = "tts-1" }) {
 function openaiPython(origin, body) {
   const { model, voice, text } = spoken(body);
   return `# pip install openai
-# That API knows no conversations: it speaks the words of the last turn.
+# OpenAI's API has no conversations: this speaks the last turn only.
 import os
 
 from openai import OpenAI
@@ -150,8 +150,8 @@ if __name__ == "__main__":
 
 function openWebUi(origin, body) {
   const { model, voice } = spoken(body);
-  return `# In a container, 127.0.0.1 is the container: name this machine by an address that is reached from there.
-# Or set the same by hand: Admin Panel, Settings, Audio, Text-to-Speech, engine OpenAI.
+  return `# In a container, 127.0.0.1 is the container itself: use an address of this machine instead.
+# The same settings in the interface: Admin Panel, Settings, Audio, Text-to-Speech, engine OpenAI.
 docker run -d -p 3000:8080 \\
   -e AUDIO_TTS_ENGINE=openai \\
   -e AUDIO_TTS_OPENAI_API_BASE_URL=${origin}/v1 \\
@@ -163,7 +163,7 @@ docker run -d -p 3000:8080 \\
 
 function homeAssistant(origin, body) {
   const { voice, text } = spoken(body);
-  return `# Home Assistant speaks Wyoming. Where Antiphon runs, open a port for it, with a key of its own:
+  return `# Home Assistant uses the Wyoming protocol. On Antiphon's machine, open a port with its own key:
 #   (umask 077; npx antiphon keys create --label home | head -n 1 > wyoming.key)
 #   ANTIPHON_WYOMING_KEY_FILE=wyoming.key npx antiphon serve --wyoming 0.0.0.0:10200
 # Then add the integration "Wyoming Protocol": host ${new URL(origin).hostname}, port 10200. In a script:

@@ -1,19 +1,19 @@
-/** What a request takes. */
+/** Limits of a request. */
 export const MAX_TURNS = 64;
 export const MAX_TEXT_CHARS = 8_000;
 
 /** The conversation, oldest first: `{ speaker, text, audio: null | { name, durationS, wav, base64 } }`. */
 export const turns = [];
 
-/** Puts other turns, `{ speaker, text }`, in the place of those that are there. */
+/** Replaces the turns by others, `{ speaker, text }`. */
 export function setTurns(others) {
   turns.splice(0, turns.length, ...others.map(({ speaker, text }) => ({ speaker, text, audio: null })));
 }
 
-/** The turn that is spoken: the last one, whose audio does not count. */
+/** Returns the turn to speak: the last one. Its audio is not sent. */
 export const openTurn = () => turns.at(-1);
 
-/** The conversation as a request has it. `soundOf` gives what stands for a clip, by the turn's index. */
+/** Returns the conversation of a request. `soundOf` returns the value for a clip, by the turn's index. */
 export const conversation = (soundOf = ({ base64 }) => base64) =>
   turns.map((turn, index) => ({
     speaker: turn.speaker,

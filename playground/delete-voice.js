@@ -1,10 +1,10 @@
-// Whether a voice of one's own is to be deleted, and what became of that.
+// The dialog that deletes a custom voice.
 import { openDialog } from "./dialog.js";
 import { h, problemLine, showError } from "./dom.js";
 import { fail, server } from "./server.js";
 import { listVoices } from "./voices.js";
 
-/** Asks, and deletes the voice where that is wanted. Calls `onDeleted` when it is gone from the page, too. */
+/** Asks whether to delete a voice, and deletes it. Calls `onDeleted` when it is gone from the page. */
 export function askToDelete({ id, name }, onDeleted) {
   const leaving = new AbortController();
   const problem = problemLine();
@@ -25,13 +25,14 @@ export function askToDelete({ id, name }, onDeleted) {
     await listVoices().catch(fail);
     onDeleted();
   };
-  const keep = h("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Keep it");
-  const go = h(
-    "button",
-    { type: "button", className: "alarming", onclick: () => void remove() },
-    "Delete it",
+  const keep = h("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Cancel");
+  const go = h("button", { type: "button", className: "alarming", onclick: () => void remove() }, "Delete");
+  const said = h(
+    "p",
+    {},
+    h("strong", { dir: "auto" }, name),
+    " and its recording will be deleted permanently.",
   );
-  const said = h("p", {}, h("strong", { dir: "auto" }, name), " and its recording are deleted for good.");
   const content = [said, problem, h("div", { className: "row ends" }, keep, go)];
   const dialog = openDialog("Delete this voice?", content, () => leaving.abort());
 }

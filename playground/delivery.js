@@ -1,4 +1,4 @@
-// Which model speaks, and how: what the server offers, and what is chosen of it.
+// The model, the voice and the parameters: what the server offers and what the user chose.
 import { conversation, openTurn } from "./conversation.js";
 import { $, h } from "./dom.js";
 import { chooseModel, watchModel } from "./model.js";
@@ -6,22 +6,22 @@ import { openPeople } from "./people.js";
 import { drawTurns } from "./turns.js";
 import { voicesOf, watchVoices } from "./voices.js";
 
-/** Knobs that are not at their default. */
+/** Parameters that are not at their default. */
 const params = {};
 let knobs = [];
 let models = [];
 let voices = [];
 let people = null;
 let edited = () => {};
-/** What is asked of model and knobs before the server has told which there are. */
+/** The wanted model and parameters before the server has listed them. */
 let wanted = { params: {} };
 
 const OWN = {
-  name: "Their own",
-  description: "The speaker's usual voice; or the voice of its earlier turns, where these have sound.",
+  name: "Automatic",
+  description: "The voice of the speaker's earlier recordings, or else the speaker's usual voice.",
 };
 
-/** Wires the row of people. `onEdit` is called after every change of what is asked for, `quiet` before one of them is heard. */
+/** Wires the grid of voices. `onEdit` is called after every change, `quiet` before a sample plays. */
 export function openDelivery(onEdit, quiet) {
   edited = onEdit;
   const mayHear = () => {
@@ -41,10 +41,10 @@ export function openDelivery(onEdit, quiet) {
   });
 }
 
-/** Has the last turn spoken with a voice, by its id, and lets it be heard. */
+/** Chooses the voice of the last turn by its id, and plays it. */
 export const chooseVoice = (id) => people.choose(id);
 
-/** Shows what the server offers, and keeps what was chosen. Gives what had been asked for in vain. */
+/** Shows what the server offers and keeps the choices. Returns the names of choices that it does not offer. */
 export function offer({ param_schema: schema }, cards) {
   const asked = structuredClone(chosen());
   [knobs, models] = [schema, cards];
@@ -53,7 +53,7 @@ export function offer({ param_schema: schema }, cards) {
   return choose(asked);
 }
 
-/** Chooses a model, or the default one, and knobs, as far as there are such. Gives what there is not, by name. */
+/** Chooses a model (default: the server's) and parameters. Returns the names of those that do not exist. */
 export function choose(asked) {
   wanted = asked;
   if (models.length === 0) {
@@ -68,17 +68,17 @@ export function choose(asked) {
   return vain;
 }
 
-/** Shows the model that was chosen. */
+/** Shows the chosen model. */
 export function showModel() {
   const { id, description, speakers } = models.find((card) => card.id === $("model").value);
   $("model-description").textContent = description;
   chooseModel(id);
   drawCast();
-  markUnused(knobs, id);
+  hideUnused(knobs, id);
   drawTurns(speakers);
 }
 
-/** Shows whose voice the last turn may have with the model that was chosen. */
+/** Shows the voices of the chosen model. */
 function drawCast() {
   const model = $("model").value;
   people.offer(voicesOf(voices, model), model);
@@ -86,16 +86,23 @@ function drawCast() {
 
 export function resetKnobs() {
   drawKnobs(knobs, edited);
-  markUnused(knobs, $("model").value);
+  hideUnused(knobs, $("model").value);
 }
 
-/** What is chosen, or asked for: a model unless it is the default, and knobs that are not at theirs. */
+/** Returns the choices: the model (null for the default) and parameters that are not at their default. */
 export function chosen() {
   const card = models.find(({ id }) => id === $("model").value);
   return card ? { model: card.default ? null : card.id, params } : wanted;
 }
 
-/** What a request asks for; `soundOf` gives what stands for a clip. */
+/** The voice of the last turn: its portrait's `{ id, sex }`. */
+export const speakingVoice = () => {
+  const { speaker } = openTurn();
+  const id = people.word() || speaker;
+  return voices.find((voice) => voice.id === id || voice.aliases.includes(id)) ?? { id };
+};
+
+/** Returns the request. `soundOf` returns the value for a clip. */
 export const bodyNow = (soundOf) => ({
   conversation: conversation(soundOf),
   ...(people.word() === "" ? {} : { voices: { [openTurn().speaker]: people.word() } }),
@@ -104,8 +111,8 @@ export const bodyNow = (soundOf) => ({
 });
 
 /**
- * Draws knobs as `param_schema` of `/v1/info` describes them, at their defaults but for what `wanted` asks. Gives the names
- * of what was asked for in vain: nobody knows it, or it is out of range.
+ * Draws the parameters of `/v1/info`'s `param_schema` with the values of `wanted` or their defaults. Returns the names of
+ * wanted parameters that are unknown or out of range.
  */
 function drawKnobs(schema, onEdit, wanted = {}) {
   for (const name of Object.keys(params)) delete params[name];
@@ -120,16 +127,13 @@ function drawKnobs(schema, onEdit, wanted = {}) {
   return [...asked.keys()];
 }
 
-/** Says under each knob whether it does nothing with that model, and why, as the server tells. */
-function markUnused(schema, model) {
-  for (const { name, unused_by: unused = {} } of schema) {
-    const why = Object.hasOwn(unused, model) ? unused[model] : "";
-    const note = why ? [h("strong", {}, "Does nothing with this model. "), why] : [];
-    $(`knob-${name}-unused`).replaceChildren(...note);
-  }
+/** Hides the parameters that do nothing with the model. */
+function hideUnused(schema, model) {
+  for (const { name, unused_by: unused = {} } of schema)
+    $(`knob-${name}`).parentElement.hidden = Object.hasOwn(unused, model);
 }
 
-/** The value that is meant, by a text or itself; undefined where the knob does not take it. */
+/** Returns the value of a text or number; undefined if the parameter does not accept it. */
 function read({ type, choices, minimum = -Infinity, maximum = Infinity }, meant) {
   if (type === "choice") return choices.includes(meant) ? meant : undefined;
   if (meant === undefined || `${meant}`.trim() === "") return undefined;
@@ -148,7 +152,7 @@ function drawKnob(knob, value, onEdit) {
     : h("input", { id, type: isSlider ? "range" : "number", placeholder: "not set" });
   if (!choices) Object.assign(input, { min: minimum ?? "", max: maximum ?? "", step });
   input.value = value ?? "";
-  input.setAttribute("aria-describedby", `${id}-help ${id}-unused`);
+  input.setAttribute("aria-describedby", `${id}-help`);
   const set = (to) => {
     if (to === knob.default) delete params[name];
     else params[name] = to;
@@ -160,6 +164,5 @@ function drawKnob(knob, value, onEdit) {
     onEdit();
   };
   const help = h("p", { className: "hint", id: `${id}-help` }, description.replaceAll("`", ""));
-  const unused = h("p", { className: "hint unused", id: `${id}-unused` });
-  return h("div", { className: "knob" }, h("label", { htmlFor: id }, label), shown, input, help, unused);
+  return h("div", { className: "knob" }, h("label", { htmlFor: id }, label), shown, input, help);
 }

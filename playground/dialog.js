@@ -1,7 +1,7 @@
-// A question that is answered before anything else goes on.
+// Modal dialogs.
 import { h } from "./dom.js";
 
-/** Shows a dialog of that title, which is taken away once it is closed; then `onClose` is called. */
+/** Shows a dialog, which is removed when it closes. Then `onClose` is called. */
 export function openDialog(title, content, onClose = () => {}) {
   const heading = h("h2", { id: "dialog-title", tabIndex: -1 }, title);
   const dialog = h("dialog", { "aria-labelledby": heading.id }, heading, ...content);

@@ -1,7 +1,7 @@
 /** The element of that id. */
 export const $ = (id) => document.getElementById(id);
 
-/** A new element: what it has as a property is set as one, everything else as an attribute. */
+/** Creates an element. Names that are properties of it are set as such, others as attributes. */
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -12,7 +12,7 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-/** Names and values for a `dl`; what an object holds is named after both, and so are objects in a list. */
+/** Returns names and values for a `dl`. Fields of nested objects are named `owner.field`. */
 export const rows = (pairs, owner = "") =>
   Object.entries(pairs).flatMap(([name, value]) =>
     isObject(value) || (Array.isArray(value) && value.some(isObject))
@@ -27,10 +27,10 @@ function shown(value) {
   return text === "" ? "none" : text;
 }
 
-/** A place for an error beside what it is about. */
+/** Returns an element for an error next to its cause. */
 export const problemLine = () => h("div", { className: "error", role: "alert", hidden: true });
 
-/** Shows an error in its place, with the server's own words (`detail`) and the request's id where it has them; null hides it. */
+/** Shows an error in `place` with the server's words (`detail`) and the request's id, if any; null hides it. */
 export function showError(error, place = $("error")) {
   place.hidden = error === null;
   const { message = "", detail, requestId } = error ?? {};
@@ -39,15 +39,22 @@ export function showError(error, place = $("error")) {
   if (requestId) place.append(h("p", {}, "Request id: ", h("code", {}, requestId)));
 }
 
-/** Puts a text into the clipboard, and says on the button what became of it. */
+/** Saves a file. */
+export function saveFile(file, name) {
+  const href = URL.createObjectURL(file);
+  h("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+/** Copies a text and reports the result on the button. */
 export async function copyText(button, text, done = "Copied") {
   button.dataset.label ??= button.textContent;
-  // Pages have no clipboard but over HTTPS or on their own machine.
+  // Browsers offer the clipboard only over HTTPS or on localhost.
   const isDone = await navigator.clipboard?.writeText(text).then(
     () => true,
     () => false,
   );
-  button.textContent = isDone ? done : "Copy it by hand";
+  button.textContent = isDone ? done : "Select and copy it";
   setTimeout(() => {
     button.textContent = button.dataset.label;
   }, 2_000);

@@ -1,8 +1,8 @@
-// What there is to try at one click.
+// Conversations to try with one click.
 
 /**
- * `voicedBy`: the speaker in whose voice the first turn is spoken beforehand, to be an earlier turn's sound; `phonemes`:
- * whether the sounds are shown under the words.
+ * `voicedBy`: the speaker whose voice speaks the first turn beforehand, as its recording. `phonemes`: whether they are
+ * shown under the words.
  */
 export const EXAMPLES = [
   {
@@ -13,9 +13,9 @@ export const EXAMPLES = [
     ],
   },
   {
-    name: "It writes the answer",
+    name: "Antiphon writes the answer",
     turns: [
-      { speaker: "0", text: "We finally adopted a puppy." },
+      { speaker: "0", text: "I baked bread for the first time today." },
       { speaker: "1", text: "" },
     ],
   },
@@ -29,7 +29,7 @@ export const EXAMPLES = [
     ],
   },
   {
-    name: "Read what you read",
+    name: "Words with two readings",
     phonemes: true,
     turns: [
       {
@@ -39,7 +39,7 @@ export const EXAMPLES = [
     ],
   },
   {
-    name: "In a voice it heard",
+    name: "A voice from a recording",
     voicedBy: "0",
     turns: [
       { speaker: "1", text: "Hello, it is Anna. I have just got off the train." },

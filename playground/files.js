@@ -1,9 +1,9 @@
-// Files of what was heard, made in the page by the encoders that the server uses too. Fetched when the first is wanted.
+// Files of replies, made in the page by the server's encoders. Loaded when the first is saved.
 
 import { cuesOf, toSrt, toVtt } from "./captions/captions.js";
 import { encodeWav } from "./client/antiphon.js";
 
-/** A file of a reply, `{ frames, text, words }`, by its ending: wav, mp3, opus, flac, vtt or srt. */
+/** Returns a file of a reply, `{ frames, text, words }`, by its extension: wav, mp3, opus, flac, vtt or srt. */
 export async function fileOf(kind, { frames, text, words }) {
   if (kind === "wav") return new Blob([encodeWav(frames)], { type: "audio/wav" });
   if (kind === "vtt") return new Blob([toVtt(cuesOf(words, text))], { type: "text/vtt" });
@@ -28,11 +28,11 @@ const ENCODERS = {
       return oggOpusEncoder(crypto.getRandomValues(new Uint32Array(1))[0], createEncoder);
     },
   ],
-  // Browsers have no MD5, and a file without a checksum is as good.
+  // Browsers have no MD5; the checksum is optional.
   flac: ["audio/flac", async () => (await import("./audio/encode/flac.js")).flacEncoder(null)],
 };
 
-/** A file of its own, larger than all of the page. */
+/** Loads the MP3 encoder, which is larger than the page. */
 async function openLame() {
   const { createEncoder } = await import("./lame.js");
   const code = await (await fetch("/playground/lame.wasm")).arrayBuffer();

@@ -1,21 +1,21 @@
-// The page's address: what it asks for, and how it follows what is edited.
+// The page's address, which holds the written conversation.
 import { fromAddress, toAddress } from "./address.js";
 import { conversation, setTurns, turns } from "./conversation.js";
 import { choose, chosen } from "./delivery.js";
 import { $, copyText, showError } from "./dom.js";
 import { drawTurns } from "./turns.js";
 
-/** The address of what was read from it, or written into it. */
+/** The address that was last read or written. */
 let written = "";
 let writing = 0;
 
-/** The address of what is there now; without the conversation where that is too long. */
+/** Returns the address of the conversation; only the path if it is too long. */
 function addressNow() {
   const address = toAddress({ turns, ...chosen() });
   return address === null ? location.pathname : `#${address}`;
 }
 
-/** Takes the conversation of the address; without one, `start`. What cannot be read changes nothing. */
+/** Shows the conversation of the address; without one, `start`. An unreadable address changes nothing. */
 export function readAddress(start) {
   showError(null);
   try {
@@ -30,21 +30,21 @@ export function readAddress(start) {
   written = addressNow();
 }
 
-/** Tells what the address asks for and the server does not take. */
+/** Reports parts of the address that the server does not accept. */
 export function tellRefused(names) {
-  if (names.length > 0) left(`this server does not take its ${names.join(", ")}`);
+  if (names.length > 0) left(`this server does not accept its ${names.join(", ")}`);
 }
 
 const left = (why) =>
-  showError(Object.assign(new Error("What the address asks for was left out."), { detail: why }));
+  showError(Object.assign(new Error("Part of the address was ignored."), { detail: why }));
 
-/** Has the address follow, in a moment: browsers count how often it changes. */
+/** Updates the address after a moment: browsers limit how often it may change. */
 export function followAddress() {
   clearTimeout(writing);
   writing = setTimeout(writeAddress, 300);
 }
 
-/** Writes the address, in the place of the one that is there or as one that Back leads away from. */
+/** Writes the address: replaces it, or adds one to the history (`pushState`). */
 export function writeAddress(write = "replaceState") {
   clearTimeout(writing);
   if (addressNow() === written) return;
@@ -52,11 +52,11 @@ export function writeAddress(write = "replaceState") {
   history[write](null, "", written);
 }
 
-/** Puts a link into the clipboard. */
+/** Copies a link. */
 export async function share() {
   written = addressNow();
   history.replaceState(null, "", written);
   if (!written.startsWith("#")) return showError(new Error("This conversation is too long for a link."));
   const hasSound = conversation().some((turn) => turn.audio_wav_b64);
-  await copyText($("share"), location.href, hasSound ? "Copied, without the sound" : "Copied");
+  await copyText($("share"), location.href, hasSound ? "Copied without recordings" : "Copied");
 }

@@ -1,34 +1,33 @@
-// The browser's microphone, or why there is none.
+// The browser's microphone, or the reason why it is not available.
 
 const ECHO = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 };
 
 const WHY = {
   NotAllowedError:
-    "The browser does not let this page use the microphone. Allow it with the icon beside the address, then press Talk again.",
+    "The browser blocks the microphone. Allow it with the icon next to the address, then press Talk again.",
   NotFoundError: "No microphone was found. Plug one in, then press Talk again.",
-  NotReadableError: "Another program holds the microphone. Close that, then press Talk again.",
+  NotReadableError: "Another program uses the microphone. Close it, then press Talk again.",
 };
 
-/** Why no microphone can be had here, whatever is plugged in, and what to do; empty where one may be. */
+/** Returns why this page can have no microphone and what to do; empty if it can. */
 export function whyNoMicrophone() {
   if (!isSecureContext) {
     const here = `${location.protocol}//localhost${location.port ? `:${location.port}` : ""}`;
-    return `Browsers lend a microphone to no page that came over plain http from another machine. Open this page over https, or as ${here} on the machine that serves it.`;
+    return `The browser blocks the microphone because this page came over plain http. Open it over https, or as ${here} on the server's own machine.`;
   }
   const canListen = navigator.mediaDevices && globalThis.AudioWorkletNode;
-  return canListen ? "" : "This browser lends pages no microphone. Another one may.";
+  return canListen ? "" : "This browser has no microphone support. Try another browser.";
 }
 
 /**
- * Opens it, and calls `onPcm` with what it hears: 16-bit samples at 24 kHz, 20 ms of them. `onEnd` is called if it is
- * unplugged. `signal` closes it, whether it is open by then or is still asked for. Throws an error that says what is
- * missing and what to do.
+ * Opens the microphone and calls `onPcm` with 20 ms of 16-bit samples at 24 kHz. `onEnd` is called if it is unplugged.
+ * `signal` closes it or cancels the request. Throws an error that says what is missing and what to do.
  */
 export async function openMicrophone(onPcm, onEnd, signal) {
   const why = whyNoMicrophone();
   if (why) throw new Error(why);
   const stream = await navigator.mediaDevices.getUserMedia({ audio: ECHO }).catch((error) => {
-    throw new Error(WHY[error.name] ?? `The microphone cannot be used: ${error.message}.`);
+    throw new Error(WHY[error.name] ?? `The microphone is not available: ${error.message}.`);
   });
   const context = new AudioContext({ latencyHint: "interactive" });
   const close = () => {
@@ -42,7 +41,7 @@ export async function openMicrophone(onPcm, onEnd, signal) {
     signal.throwIfAborted();
     const node = new AudioWorkletNode(context, "microphone", { outputChannelCount: [1] });
     node.port.onmessage = ({ data }) => signal.aborted || onPcm(data);
-    // It gives silence; browsers run what leads to the loudspeakers alone.
+    // Browsers run only nodes that lead to the loudspeakers. Its output is silence.
     context.createMediaStreamSource(stream).connect(node).connect(context.destination);
     await context.resume();
     signal.throwIfAborted();

@@ -3,17 +3,16 @@ import { h } from "./dom.js";
 
 const HALF = 50;
 
-/** The word for a mix of which the second voice has `percent`; one voice alone where the other has no share. */
+/** Returns the word for a mix with `percent` of the second voice; a voice alone if the other has no share. */
 export function mixWord(first, second, percent) {
   if (second === "" || second === first || percent <= 0) return first;
   return percent >= 100 ? second : `${first}(${100 - percent})+${second}(${percent})`;
 }
 
 /**
- * Draws the controls. `onChange` is called when another voice or another share was chosen, though not while the slider is
- * still moved.
+ * Draws the controls. `onChange` is called after another voice or share was chosen, not while the slider moves.
  *
- * @param id what ids of controls begin with
+ * @param id prefix of the controls' ids
  */
 export function openMix(id, onChange) {
   let first = "";
@@ -21,7 +20,7 @@ export function openMix(id, onChange) {
   const share = h("input", { id: `${id}-share`, type: "range", min: 0, max: 100, step: 5, value: HALF });
   const shown = h("output", { for: share.id });
   const asked = h("code");
-  const told = h("p", { className: "hint" }, "Asked for as ", asked);
+  const told = h("p", { className: "hint" }, "Voice name: ", asked);
   const word = () => mixWord(first, second.value, share.valueAsNumber);
   const draw = () => {
     const isAlone = second.value === "";
@@ -49,16 +48,16 @@ export function openMix(id, onChange) {
   return {
     element,
     word,
-    /** The id of the voice that is mixed in; empty where none is. */
+    /** Returns the id of the second voice; empty if there is none. */
     second: () => (word() === first ? "" : second.value),
-    /** Offers every voice that is mixed with the first one, and keeps the second one where it is still there. */
+    /** Offers the voices that mix with the first one, and keeps the second one if it is among them. */
     offer(voices, chosen) {
       first = chosen;
       const { value } = second;
       const mixed = voices.filter(({ isMixed }) => isMixed);
       const others = mixed.some(({ id }) => id === chosen) ? mixed.filter(({ id }) => id !== chosen) : [];
       const options = others.map((voice) => h("option", { value: voice.id }, voice.name));
-      second.replaceChildren(h("option", { value: "" }, "Nobody"), ...options);
+      second.replaceChildren(h("option", { value: "" }, "None"), ...options);
       second.value = others.some((voice) => voice.id === value) ? value : "";
       element.hidden = others.length === 0;
       draw();

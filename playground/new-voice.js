@@ -1,4 +1,4 @@
-// A voice of one's own is made of a recording: what is needed for it, and what the recording is worth.
+// The dialog that makes a voice from a recording.
 import { cautionsOf, closeness } from "./about-voice.js";
 import { encodeWav } from "./client/antiphon.js";
 import { SAMPLE_RATE_HZ } from "./client/player.js";
@@ -11,52 +11,52 @@ import { listVoices } from "./voices.js";
 const WAV_HEADER_BYTES = 44;
 
 const HEARD = {
-  waiting: "Listening for what is said…",
-  understood: "Understood from the recording: correct it where it is wrong.",
-  unknown: "No words were made out: write them, or leave this empty, and the server listens itself.",
-  long: (keptS) =>
-    `Of more than ${keptS} s only the beginning is kept, and the server listens itself to what is said in it.`,
+  waiting: "Transcribing…",
+  understood: "Transcribed from the recording. Correct it if it is wrong.",
+  unknown:
+    "No words were recognised. Write them, or leave this empty: the server then transcribes the recording.",
+  long: (keptS) => `Only the first ${keptS} s are kept. The server transcribes them.`,
 };
 
 /**
- * Asks what a voice of a clip, `{ durationS, wav }`, is to be called and who agrees, and makes it.
+ * Opens a dialog that makes a voice from a clip, `{ durationS, wav }`.
  *
- * @param said what is said in it, as far as that is known
- * @param hear told the clip and a signal, answers what is said
- * @param choose told the id of the voice that was made, where it is to be used at once
+ * @param said the transcript as far as it is known
+ * @param hear called with the clip and a signal; resolves to the transcript
+ * @param choose called with the new voice's id if it is to be used at once
  * @param keptS seconds of a recording that the server keeps
  */
 export function openNewVoice(clip, said, { hear, choose, keptS }) {
   const leaving = new AbortController();
   const { signal } = leaving;
   const all = new Int16Array(clip.wav.buffer, clip.wav.byteOffset + WAV_HEADER_BYTES);
-  // By one more than it keeps it knows that there was more.
+  // One second more shows the server that the recording is longer.
   const pcm = all.subarray(0, (keptS + 1) * SAMPLE_RATE_HZ);
   const isLong = clip.durationS > keptS;
 
   const name = field("name", "Name", h("input", { required: true, autocomplete: "off" }));
-  const words = field("ref_text", "What is said in it", h("textarea", { rows: 2 }));
+  const words = field("ref_text", "Transcript", h("textarea", { rows: 2 }));
   const consent = field(
     "consent",
-    "Who agrees to this",
+    "Consent",
     h("textarea", { rows: 2, required: true }),
-    "Required: make no voice of somebody who has not agreed. The statement is kept with the voice.",
+    "Required. Say who agreed and when. The server keeps this with the voice.",
   );
   consent.control.placeholder = "Anna agreed to this use of her voice on 1 December.";
-  const about = field("description", "Description, if there is more to say", h("input"));
+  const about = field("description", "Description (optional)", h("input"));
   const fields = [name, words, consent, about];
   const problem = problemLine();
   const state = h("p", { className: "hint", role: "status" });
   const go = h("button", { type: "submit", className: "primary" }, "Make the voice");
   const cancel = h("button", { type: "button", onclick: () => dialog.close() }, "Cancel");
-  const play = h("button", { type: "button" }, "Hear the recording");
+  const play = h("button", { type: "button" }, "Play the recording");
   let playing = null;
   play.onclick = async () => {
     if (playing !== null) return playing.abort();
     playing = new AbortController();
     play.textContent = "Stop";
     await playPcm(pcm, AbortSignal.any([playing.signal, signal]));
-    play.textContent = "Hear the recording";
+    play.textContent = "Play the recording";
     playing = null;
   };
   const form = h("form", {}, h("p", {}, play), ...fields.map(({ element }) => element));
@@ -65,13 +65,13 @@ export function openNewVoice(clip, said, { hear, choose, keptS }) {
     event.preventDefault();
     void make();
   };
-  const dialog = openDialog("Make a voice of this recording", [form], () => leaving.abort());
+  const dialog = openDialog("Make a voice from this recording", [form], () => leaving.abort());
   name.control.focus();
   words.control.value = isLong ? "" : said.trim();
   if (isLong) words.note.textContent = HEARD.long(keptS);
   else if (words.control.value === "") void suggest();
 
-  /** Fills in what is said, unless somebody has written it by then. */
+  /** Fills in the transcript, unless the user has written one by then. */
   async function suggest() {
     words.note.textContent = HEARD.waiting;
     const text = await hear(clip, signal).catch(() => "");
@@ -86,12 +86,12 @@ export function openNewVoice(clip, said, { hear, choose, keptS }) {
     for (const each of [problem, ...fields.map((one) => one.problem)]) showError(null, each);
     for (const { control } of fields) control.removeAttribute("aria-invalid");
     go.disabled = true;
-    state.textContent = "The server listens to it…";
+    state.textContent = "The server examines the recording…";
     const given = fields.map(({ control }) => [control.name, control.value.trim()]);
     const filled = Object.fromEntries(given.filter(([, value]) => value !== ""));
     try {
       const voice = await server().createVoice({ ...filled, audio_sample: encodeWav([pcm]) }, { signal });
-      // What was made is told also where the list does not come.
+      // The voice exists even if the list fails.
       await listVoices().catch(fail);
       if (!signal.aborted) dialog.replaceChildren(...made(voice));
       dialog.querySelector("h2")?.focus();
@@ -102,7 +102,7 @@ export function openNewVoice(clip, said, { hear, choose, keptS }) {
     go.disabled = false;
   }
 
-  /** Says why there is no voice, beside the field that the server names where it names one. */
+  /** Shows why no voice was made, next to the field that the server names, if any. */
   function refused(error) {
     const wrong = fields.find(({ control }) => error.message.startsWith(`${control.name} `));
     fail(error, wrong?.problem ?? problem, "No voice was made.");
@@ -110,7 +110,7 @@ export function openNewVoice(clip, said, { hear, choose, keptS }) {
     wrong?.control.focus();
   }
 
-  /** What the recording is worth. */
+  /** Describes the new voice and its recording. */
   function made(voice) {
     const cautions = cautionsOf(voice);
     const close = () => dialog.close();
@@ -118,26 +118,25 @@ export function openNewVoice(clip, said, { hear, choose, keptS }) {
       close();
       choose(voice.id);
     };
-    const text =
-      voice.ref_text === null ? "What is said in it is not known." : `Heard in it: “${voice.ref_text}”`;
+    const text = voice.ref_text === null ? "The transcript is unknown." : `Transcript: “${voice.ref_text}”`;
     return [
-      h("h2", { id: "dialog-title", tabIndex: -1, dir: "auto" }, `${voice.name} can speak now`),
-      h("p", {}, `${voice.seconds.toFixed(1)} s were kept. ${closeness(voice.trust)}`),
+      h("h2", { id: "dialog-title", tabIndex: -1, dir: "auto" }, `${voice.name} is ready`),
+      h("p", {}, `The server kept ${voice.seconds.toFixed(1)} s. ${closeness(voice.trust)}`),
       cautions.length === 0
-        ? h("p", {}, "Nothing speaks against the recording.")
+        ? h("p", {}, "The recording is good.")
         : h("ul", { className: "cautions" }, ...cautions.map((caution) => h("li", {}, caution))),
       h("p", { className: "hint", dir: "auto" }, text),
       h(
         "div",
         { className: "row ends" },
         h("button", { type: "button", onclick: close }, "Close"),
-        h("button", { type: "button", className: "primary", onclick: use }, "Choose and hear it"),
+        h("button", { type: "button", className: "primary", onclick: use }, "Use this voice"),
       ),
     ];
   }
 }
 
-/** A labelled field of the form, with room beneath it for what there is to say of it. */
+/** Returns a labelled field of the form with a note and a problem beneath it. */
 function field(name, label, control, hint = "") {
   const id = `new-voice-${name}`;
   Object.assign(control, { id, name });

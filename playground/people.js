@@ -1,23 +1,23 @@
-// A row of people: whoever is pressed is chosen, and heard. A second one can be mixed in.
+// A grid of voices. Pressing one chooses and plays it; a second one can be mixed in.
 import { cautionsOf, closeness } from "./about-voice.js";
 import { h, problemLine, showError } from "./dom.js";
 import { openMix } from "./mix.js";
 import { drawPerson, leadByArrows } from "./person.js";
 import { hearVoice, hush } from "./preview.js";
-import { fail, hasKey } from "./server.js";
+import { fail, hasKey, hasSecret } from "./server.js";
 
-const EMPTY = "The voices are listed once a key is connected.";
-const NO_KEY = "Chosen. To hear a voice alone, connect an API key.";
-/** OpenAI's name for the voice of whoever asks for none. */
+const NO_KEY = "Connect an API key to hear the voices.";
+const EMPTY = "Connect an API key to see the voices.";
+/** OpenAI's name for the default voice. */
 const USUAL = "alloy";
 
 /**
- * Draws a row into an element.
+ * Draws a grid into an element.
  *
- * @param label what the voice is chosen for
- * @param nobody `{ name, description }` of a choice that names no voice; without it there is none
- * @param onChoose called when `word()` may give something else than before
- * @param mayHear called when somebody is about to be heard, to silence others; says whether that is wanted
+ * @param label the purpose of the voice
+ * @param nobody `{ name, description }` of a choice that names no voice; optional
+ * @param onChoose called when `word()` may have changed
+ * @param mayHear called before a sample plays, to silence others; returns whether it may play
  */
 export function openPeople(root, { label, nobody, onChoose, mayHear }) {
   let known = [];
@@ -25,7 +25,7 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
   let first = "";
   const empty = h("p", { className: "hint" }, EMPTY);
   const row = h("div", { className: "people", role: "toolbar" }, empty);
-  row.setAttribute("aria-label", `${label}: arrow keys go from one to the next, Enter chooses and plays`);
+  row.setAttribute("aria-label", `${label}: arrow keys move between voices, Enter chooses and plays`);
   const stopAt = leadByArrows(row);
   const note = h("p", { className: "hint", role: "status" });
   const problem = problemLine();
@@ -47,28 +47,23 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     about.textContent = told.join(" ");
   }
 
-  /** What was said of an earlier choice is over. */
+  /** Clears the messages about an earlier choice. */
   function settle() {
     showError(null, problem);
     note.textContent = "";
   }
 
-  /** Something else was chosen: whoever uses the row is told, and it is heard. */
+  /** Reports a new choice and plays it. */
   function changed(person) {
     settle();
     draw();
     onChoose();
-    void hear(person);
+    void hear(person, word());
   }
 
-  async function hear(person) {
-    const voice = word();
-    if (!mayHear() || voice === "") return hush();
-    if (!hasKey()) {
-      note.textContent = NO_KEY;
-      return;
-    }
-    // Pressed again meanwhile, it sounds for a newer reason.
+  async function hear(person, voice) {
+    if (voice === "" || !(hasKey() || hasSecret()) || !mayHear()) return hush();
+    // Marks this playback: the voice may be pressed again meanwhile.
     const mine = `${performance.now()}`;
     person.dataset.sounds = mine;
     try {
@@ -88,7 +83,15 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     changed(person);
   }
 
-  /** Shows why the server does not speak so. */
+  /** Plays one voice without choosing it. */
+  function play(person) {
+    settle();
+    if (person.dataset.sounds) return hush();
+    if (!(hasKey() || hasSecret())) note.textContent = NO_KEY;
+    void hear(person, person.value);
+  }
+
+  /** Shows why the server cannot speak with the voice. */
   const refuse = (error) => fail(error, problem, "The server cannot speak with this voice.");
 
   async function remove(voice) {
@@ -100,7 +103,7 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     }
   }
 
-  /** Offers voices, and keeps what was chosen where it is still there. @param id the model's, empty for the default one */
+  /** Offers voices and keeps the choice if it is among them. @param id the model's, empty for the default one */
   function offer(voices, id) {
     const before = word();
     const held = row.contains(document.activeElement) ? document.activeElement.value : null;
@@ -108,7 +111,7 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     const usual = known.find(({ aliases }) => aliases.includes(USUAL)) ?? known[0];
     if (!known.some((voice) => voice.id === first)) first = nobody ? "" : (usual?.id ?? "");
     const all = nobody ? [{ id: "", aliases: [], ...nobody }, ...known] : known;
-    const people = all.map((voice) => drawPerson(voice, { onPress: press, onRemove: remove }));
+    const people = all.map((voice) => drawPerson(voice, { onPress: press, onPlay: play, onRemove: remove }));
     row.replaceChildren(...(known.length === 0 ? [empty] : people));
     mix.offer(known, first);
     stopAt(personOf(first));

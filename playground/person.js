@@ -1,28 +1,36 @@
-// One of a row of people: who it is, and of one's own how it is deleted.
+// A voice in a grid: its portrait, name, description and buttons.
 import { aboutVoice, cautionsIn, otherNames } from "./about-voice.js";
 import { h } from "./dom.js";
+import { drawFace } from "./face.js";
 
-/** Draws a voice as a button, whose value is its id. `onPress` is given that button; `onRemove` the voice. */
-export function drawPerson(voice, { onPress, onRemove }) {
-  const lines = [aboutVoice(voice), otherNames(voice), cautionsIn(voice)].filter((line) => line !== "");
+/**
+ * Draws a voice: a button that chooses it, whose value is its id, one that plays it, and for a custom voice one that
+ * deletes it. `onPress` and `onPlay` receive the first button, `onRemove` the voice.
+ */
+export function drawPerson(voice, { onPress, onPlay, onRemove }) {
+  const lines = [aboutVoice(voice), cautionsIn(voice)].filter((line) => line !== "");
   // Names may be written from right to left.
   const name = h("strong", { dir: "auto" }, voice.name);
   const told = lines.map((line) => h("span", { className: "hint", dir: "auto" }, line));
-  const person = h("button", { type: "button", className: "person", value: voice.id }, name, ...told);
+  const props = { type: "button", className: "person", value: voice.id, title: otherNames(voice) };
+  const person = h("button", props, h("span", { className: "about" }, name, ...told));
+  if (voice.id !== "") person.prepend(drawFace(voice).svg);
   person.onclick = () => onPress(person);
-  if (voice.owner !== "key") return person;
-  const title = `Delete the voice ${voice.name}`;
-  const remove = h("button", { type: "button", className: "remove", title, "aria-label": title }, "×");
-  remove.onclick = () => onRemove(voice);
-  return h("span", { className: "own" }, person, remove);
+  const card = h("span", { className: "voice" }, person);
+  const button = (className, title, words, onclick) =>
+    h("button", { type: "button", className, value: voice.id, title, "aria-label": title, onclick }, words);
+  if (voice.id !== "") card.append(button("play", `Play ${voice.name}`, "▶", () => onPlay(person)));
+  if (voice.owner === "key")
+    card.append(button("remove", `Delete ${voice.name}`, "×", () => onRemove(voice)));
+  return card;
 }
 
-/** Has arrow keys lead from button to button of a row. Gives what makes one of them the row's only stop for the Tab key. */
+/** Lets arrow keys move between the buttons of a row. Returns a function that makes one of them the row's only tab stop. */
 export function leadByArrows(row) {
   const stopAt = (button) => {
     for (const each of row.querySelectorAll("button")) each.tabIndex = each === button ? 0 : -1;
   };
-  // Where the arrows led last, Tab comes back to.
+  // Tab returns to the last button.
   row.addEventListener("focusin", ({ target }) => stopAt(target));
   row.onkeydown = (event) => {
     const stops = [...row.querySelectorAll("button")].filter((each) => each.checkVisibility());

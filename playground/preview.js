@@ -1,15 +1,13 @@
-// A voice alone, heard for a sentence.
-import { Player } from "./client/player.js";
-import { server } from "./server.js";
+// Plays a sample of a voice.
+import { Player, SAMPLE_RATE_HZ } from "./client/player.js";
+import { linkedServer } from "./server.js";
 
-const SENTENCE = "Good to meet you. This is how I sound.";
-
-/** What gives up the one that is heard, or is about to be. */
+/** Ends the sample that plays or is requested. */
 let leaving = new AbortController();
 
 /**
- * Speaks the sentence with a voice, in the place of whoever is heard. Resolves when it was heard or given up; throws what
- * the server says.
+ * Plays a sample of a voice or mix and ends the one before it. Resolves when it was played or ended; throws the server's
+ * error.
  *
  * @param model its public id; empty for the default one
  */
@@ -17,22 +15,23 @@ export async function hearVoice(voice, model) {
   hush();
   leaving = new AbortController();
   const { signal } = leaving;
-  const request = { input: SENTENCE, voice, response_format: "pcm", ...(model ? { model } : {}) };
   try {
-    const file = await server().speech(request, { signal });
-    const pcm = new Int16Array(await file.arrayBuffer());
+    const file = await linkedServer().voiceSample(voice, model, { signal });
+    const decoder = new OfflineAudioContext(1, 1, SAMPLE_RATE_HZ);
+    const samples = (await decoder.decodeAudioData(await file.arrayBuffer())).getChannelData(0);
+    const pcm = Int16Array.from(samples, (x) => 32_767 * Math.max(-1, Math.min(1, x)));
     if (!signal.aborted) await playPcm(pcm, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
 
-/** Ends whatever is heard. */
+/** Ends the sample. */
 export function hush() {
   leaving.abort();
 }
 
-/** Plays samples at 24 kHz, until they were heard or the signal ends it. */
+/** Plays samples at 24 kHz. Resolves at their end or when the signal aborts. */
 export const playPcm = (pcm, signal) =>
   new Promise((resolve) => {
     const player = new Player({ onEnd: resolve });

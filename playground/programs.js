@@ -1,8 +1,8 @@
-// The panel of programs that ask for the same as the page.
+// The panel of programs that make the same request as the page.
 import { bodyNow } from "./delivery.js";
 import { $, h } from "./dom.js";
 
-/** What writes them, once somebody looks. */
+/** The module that writes them, loaded when the panel opens. */
 let code = null;
 
 export async function openCode() {
@@ -15,7 +15,7 @@ export async function openCode() {
   showCode();
 }
 
-/** Writes the program anew, from what is there now. Clips are named, as files of theirs. */
+/** Writes the program for the current request. Clips are named as files. */
 export function showCode() {
   if (code === null) return;
   const { value } = document.querySelector("[name=kind]:checked");

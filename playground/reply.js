@@ -1,25 +1,30 @@
-// The reply that is heard: its player, and what the page shows of it.
+// The reply that plays: its player, words, waveform and figures.
 import { Player, SAMPLE_RATE_HZ } from "./client/player.js";
 import { $, rows } from "./dom.js";
+import { drawFace } from "./face.js";
 import { addWords, beginWords, finishWords, lightWord, pickWords } from "./words.js";
 
 const PEAK_SAMPLES = 480;
 const PEAK_S = PEAK_SAMPLES / SAMPLE_RATE_HZ;
 const BAR_PIXELS = 5;
 
-/** The reply that is heard, or was last; null before the first. */
+/** The current or last reply; null before the first. */
 export let reply = null;
 let isDrawing = false;
-/** Shows the shape of a mouth that stands still or moves, once there is a face. */
+/** Shows a viseme on the portrait. */
 let showMouth = () => {};
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Begins a reply in one of the two colours, with the text that it will say where that is known. */
-export function beginReply(voice, given) {
+/** Begins a reply: `colour` is one of the two, `voice` has the portrait, `given` is the text if it is known. */
+export function beginReply(colour, voice, given) {
   const mine = { frames: [], peaks: [], visemes: [], phonemes: [], text: given, words: [], meta: {} };
   mine.player = new Player({ onEnd: () => reply === mine && showFigures() });
   mine.startedMs = performance.now();
   reply = mine;
-  $("reply").dataset.voice = voice;
+  $("reply").dataset.voice = colour;
+  const { svg, show } = drawFace(voice);
+  $("face").replaceChildren(svg);
+  showMouth = calm.matches ? () => {} : show;
   $("meta").replaceChildren();
   beginWords(given);
   showFigures();
@@ -27,7 +32,7 @@ export function beginReply(voice, given) {
   return mine;
 }
 
-/** Takes an event of the reply's stream: to be heard, to be shown, to be saved. */
+/** Takes an event of the reply's stream. */
 export function take(mine, { event, pcm, data }) {
   if (event === "meta") mine.meta = data;
   if (event === "audio") takeFrame(mine, pcm, data);
@@ -39,11 +44,11 @@ export function take(mine, { event, pcm, data }) {
     $("meta").replaceChildren(...rows({ ...data.usage, ...mine.meta, ...others }));
     const hasPhonemes = mine.phonemes.length > 0;
     $("phonemes").disabled = !hasPhonemes;
-    $("phonemes").title = hasPhonemes ? "" : "This model tells no phonemes.";
+    $("phonemes").title = hasPhonemes ? "" : "This model reports no phonemes.";
   }
 }
 
-/** A place that SSML gives a name is none. */
+/** Excludes the named places of SSML. */
 const isWord = ({ length }) => length > 0;
 
 function takeFrame(mine, pcm, { words: told = [], visemes = [], phonemes = [] }) {
@@ -60,7 +65,7 @@ function takeFrame(mine, pcm, { words: told = [], visemes = [], phonemes = [] })
   showFigures();
 }
 
-/** No more of it will come. */
+/** Ends the reply: nothing more will arrive. */
 export function endReply(mine) {
   mine.tookMs = performance.now() - mine.startedMs;
   mine.player.complete();
@@ -72,14 +77,14 @@ function showFigures() {
   for (const button of $("save").children) button.disabled = firstMs === undefined || tookMs === undefined;
   if (firstMs === undefined) return $("figures").replaceChildren();
   const figures = {
-    "First sound": `${firstMs.toFixed(0)} ms`,
-    "Against real time": tookMs === undefined ? "…" : `${((1_000 * player.durationS) / tookMs).toFixed(0)} ×`,
-    Underruns: player.underruns,
+    "First audio": `${firstMs.toFixed(0)} ms`,
+    Speed: tookMs === undefined ? "…" : `${((1_000 * player.durationS) / tookMs).toFixed(0)} × real time`,
+    Gaps: player.underruns,
   };
   $("figures").replaceChildren(...rows(figures));
 }
 
-/** Draws the reply for as long as it is heard. */
+/** Draws the reply while it plays. */
 function follow() {
   if (isDrawing) return;
   isDrawing = true;
@@ -91,12 +96,12 @@ function follow() {
   draw();
 }
 
-/** Draws where the reply is now. */
+/** Draws the current position of the reply. */
 export function drawReply() {
   if (reply === null) return drawWave($("wave"), [], 0, 3);
   const { player, peaks, visemes, tookMs } = reply;
   const { positionS: atS, durationS, state } = player;
-  // While more is to come, what is there need not fill the width.
+  // An unfinished reply does not fill the width.
   const lengthS = tookMs === undefined ? Math.max(durationS, 3) : durationS;
   drawWave($("wave"), peaks, atS, lengthS);
   const place = $("place");
@@ -127,7 +132,7 @@ function play(fromS) {
 export function openTransport() {
   const place = $("place");
   let goesOn = false;
-  // It is silent while it is moved.
+  // Playback pauses while the slider moves.
   place.oninput = () => {
     const { player } = reply;
     goesOn ||= player.state === "playing";
@@ -147,17 +152,10 @@ export function openTransport() {
   pickWords(play);
   addEventListener("resize", drawReply);
   matchMedia("(prefers-color-scheme: dark)").onchange = drawReply;
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const face = async () => {
-    $("face").replaceChildren();
-    showMouth = calm.matches ? () => {} : (await import("./face.js")).drawFace($("face"));
-  };
-  calm.onchange = face;
-  void face();
   drawReply();
 }
 
-/** The peaks of a frame, one for every 20 ms, 0 to 1. */
+/** Returns the peaks of a frame, 0 to 1, one for every 20 ms. */
 function peaksOf(pcm) {
   const peaks = [];
   for (let at = 0; at < pcm.length; at += PEAK_SAMPLES) {
@@ -168,7 +166,7 @@ function peaksOf(pcm) {
   return peaks;
 }
 
-/** Draws peaks as bars over the whole width, which is `lengthS`; what has been heard is in the canvas's own colour. */
+/** Draws peaks as bars over the whole width, `lengthS`. Bars before `heardS` have the canvas's colour. */
 function drawWave(canvas, peaks, heardS, lengthS) {
   const { clientWidth: width, clientHeight: height } = canvas;
   Object.assign(canvas, { width: width * devicePixelRatio, height: height * devicePixelRatio });

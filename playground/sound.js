@@ -1,9 +1,9 @@
-// What turns with sound need. The page fetches it with the first of them.
+// Reads, records and transcribes sounds. Loaded with the first turn that has one.
 import { encodeWav, toBase64 } from "./client/antiphon.js";
 import { SAMPLE_RATE_HZ } from "./client/player.js";
 import { ClipTranscriber, NOTES } from "./clip-transcriber.js";
 
-/** Hears clips by `ask` and tells `onChange` of turns whose words came by themselves; reads and records sounds. */
+/** Opens the functions for sounds; see `ClipTranscriber` for the parameters. */
 export const openSound = (ask, onChange) => ({
   transcriber: new ClipTranscriber(ask, onChange),
   NOTES,
@@ -11,7 +11,7 @@ export const openSound = (ask, onChange) => ({
   record,
 });
 
-/** A clip of one channel at the server's rate. Throws where the browser cannot read it. */
+/** Decodes a file to one channel at the server's rate. Throws if the browser cannot read it. */
 async function decode(blob) {
   const sound = await new OfflineAudioContext(1, 1, SAMPLE_RATE_HZ).decodeAudioData(await blob.arrayBuffer());
   const channels = Array.from({ length: sound.numberOfChannels }, (_, i) => sound.getChannelData(i));
@@ -23,7 +23,7 @@ async function decode(blob) {
 
 let recorder = null;
 
-/** Begins a recording, which `onDone` is given in the end; or ends the one that goes on. Says whether one goes on. */
+/** Begins a recording that `onDone` receives, or ends the current one. Returns whether it began one. */
 async function record(onDone) {
   if (recorder !== null) {
     recorder.stop();

@@ -1,52 +1,55 @@
-// The conversation that is held by voice: the button, the microphone, what is said and what is heard.
+// The spoken conversation: the Talk button, the microphone and the turns.
 import { Player, wakeSound } from "./client/player.js";
-import { RealtimeConversation, refusalOf } from "./client/realtime.js";
+import { RealtimeConversation } from "./client/realtime.js";
 import { $, h, showError } from "./dom.js";
 import { openMicrophone, whyNoMicrophone } from "./microphone.js";
 import { chooseModel, modelNow, watchModel } from "./model.js";
 import { openPeople } from "./people.js";
 import { hush } from "./preview.js";
-import { fail, hasKey, keepKey, talkKey } from "./server.js";
+import { fail, hasKey, keepKey, linkedServer, showConnected, talkKey } from "./server.js";
 import { clearThread, drawThread, drawTurn, keepSound, light, silenceAgain } from "./thread.js";
 import { isSpeaker } from "./turns.js";
 import { voicesOf, watchVoices } from "./voices.js";
 
+/** Messages to try without a microphone. */
+const STARTERS = ["I just passed my driving test!", "What is seventeen times twelve?", "Tell me a joke."];
+
 const STATES = {
   connecting: "Connecting…",
   listening: "Listening",
-  // Also in a pause that may or may not be the end: somebody thinks, and it waits.
+  // Also in a pause that may or may not end the turn.
   hearing: "Listening to you",
   thinking: "A moment…",
   speaking: "Antiphon is speaking",
-  closed: "Press Talk, and speak",
+  closed: "Press Talk and speak",
 };
 
-/** What errors begin with that are about the voice of a session, or of one reply. */
+/** Matches the start of errors about the voice of a session or reply. */
 const VOICE_FIELD = /^(?:session\.audio\.output\.)?voices?(?:\.\w+)?(?= )/;
 
+const TYPE = "You can also type: Antiphon answers aloud.";
 const EXPIRED =
-  "This link has expired. Paste an API key; or start the server with one in ANTIPHON_KEY, and it prints another link.";
+  "This link has expired. Paste an API key, or restart the server with ANTIPHON_KEY set: it prints a new link.";
 
 /**
- * The conversation that goes on, or went on last; null before the first. Whatever takes its place closes it, so one that
- * is open is this one, and whoever has waited for another finds that one closed.
+ * The current or last conversation; null before the first. A new one closes it, so at most this one is open.
  */
 let conversation = null;
-/** Resolves when it is connected, or closed: it was refused, or another has taken its place. */
+/** Resolves when it is connected, refused or replaced. */
 let connected = Promise.resolve();
-/** The microphone that is open or asked for, and what closes it: `{ closing, isOpen }`; null where none is. */
+/** The microphone that is open or requested: `{ closing, isOpen }`; null if none. */
 let microphone = null;
-/** The row of people, one of whom answers. */
+/** The grid of voices, one of which answers. */
 let people = null;
-/** Those that the server lists. */
+/** The voices that the server lists. */
 let voices = [];
 let isMuted = false;
-/** How loud it is, 0 to 1. */
+/** Level of the sound, 0 to 1. */
 let level = 0;
 
 const isOpen = () => conversation !== null && conversation.state !== "closed";
 
-/** What the options ask the session to have. */
+/** Returns the session that the options describe. */
 function sessionNow() {
   const detection = { type: "semantic_vad", eagerness: $("eagerness").value };
   const voice = people.word();
@@ -59,14 +62,14 @@ function sessionNow() {
   };
 }
 
-/** Begins a conversation in the place of the one before, after what was said in it. */
+/** Begins a conversation that continues the one before. */
 function connect() {
   const apiKey = talkKey();
   showError(null);
   silenceAgain();
   hush();
   conversation?.close();
-  /** What a conversation tells that is none any more is passed over. */
+  /** Ignores events of a conversation that was replaced. */
   const ifMine =
     (act) =>
     (...told) =>
@@ -108,7 +111,7 @@ function failed(error) {
   const told = new Error(`${said}${/[.?!]$/.test(said) ? "" : "."}`);
   if (!isOpen()) leave();
   if (!VOICE_FIELD.test(error.message)) return showError(told);
-  // With the voice, all else of the session was refused.
+  // The whole session was refused because of its voice.
   if (isOpen()) conversation.update(withoutVoice());
   $("talk-options").open = true;
   people.refuse(told);
@@ -121,7 +124,7 @@ async function listen() {
   drawState();
   const unplugged = () => {
     leave();
-    $("talk-note").textContent = "The microphone was unplugged.";
+    $("talk-note").textContent = "The microphone was disconnected.";
   };
   try {
     await openMicrophone(hear, unplugged, mine.closing.signal);
@@ -129,15 +132,15 @@ async function listen() {
   } catch (error) {
     if (microphone !== mine) return;
     microphone = null;
-    $("talk-note").textContent = `${error.message} You can type meanwhile: the answer is spoken.`;
+    $("talk-note").textContent = `${error.message} ${TYPE}`;
     $("typed").focus();
   }
   drawState();
 }
 
-/** Begins to talk: the microphone and the connection open beside each other. */
+/** Begins to talk: opens the microphone and the connection at the same time. */
 async function begin() {
-  // Without a key nobody is asked for the microphone.
+  // Throws without a key, before the browser asks for the microphone.
   talkKey();
   wakeSound();
   $("talk-note").textContent = "";
@@ -146,7 +149,7 @@ async function begin() {
   await listen();
 }
 
-/** Ends it; what was said stays, and the next time goes on from there. */
+/** Ends the conversation. The next one continues after its turns. */
 export function leave() {
   microphone?.closing.abort();
   microphone = null;
@@ -162,7 +165,7 @@ function hear(pcm) {
   if (conversation.state !== "speaking") meter(pcm);
 }
 
-/** Has the ring show how loud that is. */
+/** Shows the level as a ring around the button. */
 function meter(pcm) {
   let sum = 0;
   for (const sample of pcm) sum += sample * sample;
@@ -171,12 +174,10 @@ function meter(pcm) {
   $("talk").style.setProperty("--level", level.toFixed(3));
 }
 
-async function type(event) {
-  event.preventDefault();
-  const field = $("typed");
-  const text = field.value.trim();
-  if (text === "") return;
+/** Sends a message in writing. */
+async function say(text) {
   wakeSound();
+  const field = $("typed");
   field.value = "";
   try {
     if (!isOpen()) {
@@ -189,7 +190,7 @@ async function type(event) {
   } catch (error) {
     showError(error);
   }
-  // Nobody has it: it can be sent again.
+  // It was not sent: keep it for another try.
   field.value ||= text;
 }
 
@@ -207,25 +208,25 @@ function drawState() {
   $("quiet").hidden = state !== "speaking";
   for (const id of ["compose", "forget"]) $(id).hidden = !isBegun;
   const last = conversation?.turns.findLast(({ latencyMs }) => latencyMs !== null);
-  const known = last === undefined ? "" : `answered after ${(last.latencyMs / 1_000).toFixed(2)} s`;
+  const known = last === undefined ? "" : `answered in ${(last.latencyMs / 1_000).toFixed(2)} s`;
   $("latency").textContent = known;
 }
 
-/** What it waits for while nobody speaks. */
+/** Describes what it waits for while nobody speaks. */
 function listening() {
   if (microphone === null) return "Type something";
   if (!microphone.isOpen) return "Waiting for the microphone…";
   return isMuted ? "Muted" : STATES.listening;
 }
 
-/** The session without its voice: one that was heard stays until the next session. */
+/** Returns the session without its voice, which cannot change once it has spoken. */
 function withoutVoice() {
   const { audio, ...others } = sessionNow();
   const { voice, ...output } = audio.output;
   return { ...others, audio: { ...audio, output } };
 }
 
-/** Changes what the conversation has while it goes on. */
+/** Applies a changed option to the running conversation. */
 function change(event) {
   if (event.target === $("talk-model")) {
     chooseModel(event.target.value);
@@ -235,14 +236,14 @@ function change(event) {
   if (isOpen()) conversation.update(withoutVoice());
 }
 
-/** Somebody else is to answer: in another session after the same turns, with the microphone that is open. */
+/** Answers with another voice, in a new session after the same turns. The microphone stays open. */
 function changeVoice() {
   if (!isOpen()) return;
   const { state, turns } = conversation;
   const last = turns.at(-1);
   try {
     connect();
-    // What has no answer yet is answered there.
+    // The last turn is still unanswered.
     if (state === "thinking" && last?.role === "user" && last.text !== "")
       conversation.send({ type: "response.create" });
   } catch (error) {
@@ -250,15 +251,15 @@ function changeVoice() {
   }
 }
 
-/** Another model is to speak, with one of its own voices. */
+/** Speaks with another model and one of its voices. */
 function changeModel() {
   const before = people.word();
   drawPeople();
-  // Whoever has a voice that it does not have is told of the new one by the row.
+  // Otherwise the grid has reported the new voice.
   if (people.word() === before) changeVoice();
 }
 
-/** Shows who answers, and which models there are where there are several. */
+/** Shows the voices of the chosen model. */
 function drawPeople() {
   const model = $("talk-model").value;
   people.offer(voicesOf(voices, model), model);
@@ -272,27 +273,28 @@ function offerModels() {
   select.hidden = select.previousElementSibling.hidden = models.length < 2;
 }
 
-/** Whether a voice may be heard alone; in a conversation the microphone would hear it, too. */
+/** Returns whether a sample may play: in a conversation, the microphone would pick it up. */
 function mayHear() {
   if (isOpen()) return false;
   silenceAgain();
   return true;
 }
 
-/** Says whether the key or the link that the page has is good, without beginning anything. */
+/** Checks the key or the secret of a link, and reports the result. */
 export async function checkLink() {
-  const refusal = await refusalOf({ baseUrl: "", apiKey: talkKey() });
-  if (refusal === null) $("key-state").textContent = "Connected by the link. To talk, no key is needed.";
-  else if (refusal.status === 401) $("key-state").textContent = EXPIRED;
-  else {
-    $("key-state").textContent = "Not connected.";
-    fail(refusal);
+  try {
+    await linkedServer().info();
+    showConnected("Connected by a talk link. Compose needs an API key.");
+  } catch (error) {
+    $("menu").open = true;
+    $("key-state").textContent = error.status === 401 ? EXPIRED : "Not connected.";
+    if (error.status !== 401) fail(error);
   }
 }
 
-/** Wires the conversation; `compose` is given its turns, to go on with them there. */
+/** Wires the conversation. `compose` receives its turns to continue in Compose. */
 export function openTalk(compose) {
-  people = openPeople($("talk-people"), { label: "Who answers", onChoose: changeVoice, mayHear });
+  people = openPeople($("talk-people"), { label: "Voice of the answers", onChoose: changeVoice, mayHear });
   watchVoices((list) => {
     voices = list;
     offerModels();
@@ -313,7 +315,14 @@ export function openTalk(compose) {
     drawState();
   };
   $("quiet").onclick = () => conversation.interrupt();
-  $("type-form").onsubmit = (event) => void type(event);
+  $("type-form").onsubmit = (event) => {
+    event.preventDefault();
+    const text = $("typed").value.trim();
+    if (text !== "") void say(text);
+  };
+  $("starters").append(
+    ...STARTERS.map((text) => h("button", { type: "button", onclick: () => void say(text) }, text)),
+  );
   $("talk-options").onchange = change;
   $("speed").oninput = () => {
     $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
@@ -335,9 +344,6 @@ export function openTalk(compose) {
     drawState();
   };
   const why = whyNoMicrophone();
-  if (why) $("talk-note").textContent = `${why} You can type meanwhile: the answer is spoken.`;
+  if (why) $("talk-note").textContent = `${why} ${TYPE}`;
   drawState();
 }
-
-/** Whether somebody talks. */
-export const isTalking = isOpen;

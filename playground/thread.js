@@ -1,16 +1,16 @@
-// What was said, turn by turn; of a reply, the words light up as they are heard.
+// The turns of a spoken conversation. Words of a reply light up as they are spoken.
 import { Player } from "./client/player.js";
 import { heardText } from "./client/realtime.js";
-import { $, h, showError } from "./dom.js";
+import { $, h, saveFile, showError } from "./dom.js";
 
-/** Replies whose sound is kept, to be heard again and saved: the last ones. */
+/** Maximum number of replies whose sound is kept: the last ones. */
 const MAX_SOUNDS = 20;
 const FILES = ["wav", "mp3", "opus", "flac", "vtt", "srt"];
 
-/** What there is of each turn on the page, by its id: `{ item, words, foot, frames, again }`. */
+/** Elements and sound of each turn, by its id: `{ item, words, foot, frames, player, atS }`. */
 const shown = new Map();
 
-/** Draws the turns: those that changed, came or went. */
+/** Draws the turns and removes those that are gone. */
 export function drawThread(turns) {
   const ids = new Set(turns.map(({ id }) => id));
   for (const [id, { item }] of shown) {
@@ -21,7 +21,7 @@ export function drawThread(turns) {
   for (const turn of turns) drawTurn(turn);
 }
 
-/** Draws one turn; a new one comes last. */
+/** Draws a turn. A new one is appended. */
 export function drawTurn(turn) {
   const isNew = !shown.has(turn.id);
   if (isNew) shown.set(turn.id, open(turn));
@@ -34,7 +34,7 @@ export function drawTurn(turn) {
   if (isNew) follow();
 }
 
-/** Keeps a piece of a reply's sound. */
+/** Keeps a frame of a reply's sound. */
 export function keepSound({ id }, pcm) {
   const { frames } = shown.get(id);
   if (frames.length === 0) {
@@ -44,7 +44,7 @@ export function keepSound({ id }, pcm) {
   frames.push(pcm);
 }
 
-/** Lights the word of a reply that is heard at that second. */
+/** Highlights the word of a reply that is spoken at that second. */
 export function light(turn, seconds) {
   const mine = shown.get(turn.id);
   mine.atS = seconds;
@@ -65,7 +65,7 @@ export function light(turn, seconds) {
   follow();
 }
 
-/** Forgets everything that is shown. */
+/** Removes all turns. */
 export function clearThread() {
   drawThread([]);
 }
@@ -90,16 +90,16 @@ function drawEnded(turn, words) {
 
 function footOf(turn) {
   if (turn.role === "user")
-    return { speaking: ["listening"], recognising: ["is being understood"] }[turn.state] ?? [];
+    return { speaking: ["listening"], recognising: ["transcribing"] }[turn.state] ?? [];
   const parts = [];
   if (turn.latencyMs !== null)
-    parts.push(h("span", { className: "latency" }, `after ${(turn.latencyMs / 1_000).toFixed(2)} s`));
+    parts.push(h("span", { className: "latency" }, `answered in ${(turn.latencyMs / 1_000).toFixed(2)} s`));
   if (turn.state === "interrupted") parts.push("interrupted");
   if (turn.state !== "speaking" && shown.get(turn.id).frames.length > 0) parts.push(...soundOf(turn));
   return parts;
 }
 
-/** To hear a reply again, and to save it. */
+/** Returns controls that replay and save a reply. */
 function soundOf(turn) {
   const mine = shown.get(turn.id);
   const play = () => {
@@ -120,17 +120,15 @@ function soundOf(turn) {
     save.value = "";
     void saveAs(kind, mine.frames, turn).catch(showError);
   };
-  return [h("button", { type: "button", onclick: play }, "Hear it again"), save];
+  return [h("button", { type: "button", onclick: play }, "Play again"), save];
 }
 
 async function saveAs(kind, frames, { text, words }) {
   const { fileOf } = await import("./files.js");
-  const href = URL.createObjectURL(await fileOf(kind, { frames, text, words }));
-  h("a", { href, download: `antiphon.${kind}` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  saveFile(await fileOf(kind, { frames, text, words }), `antiphon.${kind}`);
 }
 
-/** Silences replies that are heard again. */
+/** Stops replies that play again. */
 export function silenceAgain() {
   for (const mine of shown.values()) mine.player?.stop();
 }
@@ -141,7 +139,7 @@ function forget(old) {
   for (const control of old.foot.querySelectorAll("button, select")) control.remove();
 }
 
-/** The newest is in sight, unless somebody reads further up. */
+/** Scrolls to the newest turn, unless the user has scrolled up. */
 function follow() {
   const thread = $("thread");
   if (thread.scrollHeight - thread.scrollTop - thread.clientHeight < 240)

@@ -1,42 +1,41 @@
-// The turns on the page: who, what, and how it sounded.
+// The turns of a written conversation: speaker, text and sound.
 import { MAX_TEXT_CHARS, MAX_TURNS, openTurn, turns } from "./conversation.js";
 import { $, h, showError } from "./dom.js";
 
 let labels = ["0", "1"];
 let edited = () => {};
-/** What turns with sound need: fetched with the first of them. */
+/** The module for turns with sound, loaded with the first of them. */
 let sound = null;
 let ask = async () => "";
 let makeVoice = () => {};
 
 /**
- * Has the clips of turns without text heard by `hear`, which is told a clip and a signal and answers what is said; and
- * voices made by `make`, which is told a clip and what is said in it.
+ * Sets the functions for clips: `hear(clip, signal)` resolves to the transcript, `make(clip, transcript)` makes a voice.
  */
 export function useClipsBy(hear, make) {
   [ask, makeVoice] = [hear, make];
 }
 
-/** Lets clips be heard that could not be, with the next drawing. */
+/** Retries failed transcripts with the next drawing. */
 export const hearAgain = () => sound?.transcriber.retry();
 
-/** Fills in what a reply understood (`meta.heard`) of the clips that it was asked with, by turn. */
+/** Fills in the transcripts of a reply's clips (`meta.heard`), by turn. */
 export function suggest(clips, heard = []) {
   for (const { turn: index, text, problem } of heard) {
     const { turn, audio } = clips[index];
-    // Words of a part alone would keep the rest from being heard.
+    // A partial transcript would prevent a complete one.
     if (text !== null && problem === undefined && turns.includes(turn) && turn !== openTurn())
       sound?.transcriber.understood(turn, audio, text);
   }
 }
 
-/** Which of the two colours a speaker has. */
+/** Returns which of the two colours a speaker has. */
 export const voiceOf = (speaker) => Math.max(0, labels.indexOf(speaker)) % 2;
 
-/** Whether turns may be that speaker's. */
+/** Returns whether the model has that speaker. */
 export const isSpeaker = (label) => labels.includes(label);
 
-/** Draws the turns, for a model with those speakers; `onEdit` is called after every change. */
+/** Draws the turns for a model with those speakers. `onEdit` is called after every change. */
 export function drawTurns(speakers = labels, onEdit = edited) {
   [labels, edited] = [speakers, onEdit];
   sound?.transcriber.follow(turns);
@@ -67,7 +66,9 @@ function drawTurn(turn, index) {
   const text = h("textarea", { rows: 2, maxLength: MAX_TEXT_CHARS, value: turn.text });
   text.setAttribute("aria-label", `${name}: text`);
   text.setAttribute("aria-describedby", id);
-  text.placeholder = isOpen ? "What to say. Left empty, it is written for you." : "What was said";
+  text.placeholder = isOpen
+    ? "The words to speak. Leave this empty and Antiphon writes them."
+    : "What was said";
   text.oninput = () => {
     turn.text = text.value;
     sound?.transcriber.wrote(turn);
@@ -96,14 +97,14 @@ function drawTurn(turn, index) {
   return item;
 }
 
-/** Shows what became of a turn's clip. The page's own status says it aloud, since turns are drawn anew. */
+/** Shows the state of a turn's clip. `#heard` announces it, because turns are redrawn. */
 function mark(item, turn) {
   const state = sound?.transcriber.stateOf(turn);
   item.querySelector(".note").textContent = state ? sound.NOTES[state] : "";
   item.querySelector("textarea").classList.toggle("understood", state === "understood");
 }
 
-/** Shows words that came by themselves; nothing else is drawn, so that nobody who writes is disturbed. */
+/** Shows a transcript. Nothing else is redrawn, so typing is not disturbed. */
 function showSuggestion(turn) {
   const index = turns.indexOf(turn);
   const item = $("turns").children[index];
@@ -120,19 +121,19 @@ const button = (words, label, onclick) =>
 function drawAudio(turn, name) {
   const row = h("div", { className: "row audio" });
   if (turn.audio !== null) {
-    const detach = button("Remove", `${name}: remove the sound`, () => void attach(turn, null));
-    const make = button("Make a voice of it", `${name}: make a voice of this recording`, () =>
+    const detach = button("Remove", `${name}: remove the recording`, () => void attach(turn, null));
+    const make = button("Make a voice from it", `${name}: make a voice from this recording`, () =>
       makeVoice(turn.audio, turn.text),
     );
     row.append(h("span", {}, `♪ ${turn.audio.name}, ${turn.audio.durationS.toFixed(1)} s`), make, detach);
     return row;
   }
-  const label = `${name}: add its sound, a file`;
+  const label = `${name}: attach a recording`;
   const file = h("input", { type: "file", className: "aloud", accept: "audio/*", "aria-label": label });
   file.onchange = () => void attach(turn, file.files[0]);
-  row.append(h("label", {}, "Add its sound", file));
+  row.append(h("label", {}, "Attach a recording", file));
   const toggle = button("Record", `${name}: record`, () =>
-    record(turn, toggle).catch(() => showError(new Error("The microphone cannot be used."))),
+    record(turn, toggle).catch(() => showError(new Error("The microphone is not available."))),
   );
   if (navigator.mediaDevices !== undefined) row.append(toggle);
   return row;
@@ -143,12 +144,12 @@ async function withSound() {
   return sound;
 }
 
-/** Gives a turn the sound of a file, or none. Whatever the browser can play becomes a WAV as the server wants it. */
+/** Attaches a recording to a turn, or none. Any file that the browser can play becomes a WAV for the server. */
 export async function attach(turn, blob) {
   try {
     turn.audio = blob && (await (await withSound()).decode(blob));
   } catch {
-    showError(new Error(`${blob.name ?? "The recording"} is not a sound that this browser can read.`));
+    showError(new Error(`${blob.name ?? "The recording"} is not an audio file that this browser can read.`));
   }
   drawTurns();
 }

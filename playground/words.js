@@ -1,22 +1,22 @@
-// What the reply says, word by word: each lights up as it is heard, and plays from there when it is pressed.
+// The words of the reply. Each lights up as it is spoken; pressing one plays from there.
 import { $, h } from "./dom.js";
 
-/** The words that are there by now, in order: `{ start, end, element }`. */
+/** The words so far, in order: `{ start, end, element }`. */
 let known = [];
-/** The text in code points, as words count their places; empty while nobody knows it. */
+/** The text in code points; empty while it is unknown. */
 let text = [];
-/** How much of it is on the page as words, the last of them with its marks, and the rest behind it. */
+/** Code points shown as words, the last word with its punctuation, and the rest of the text. */
 let shown = 0;
 let unit = null;
 let rest = document.createTextNode("");
-/** How many words have begun, and the one that is heard. */
+/** The number of words that have begun, and the current one. */
 let begun = 0;
 let lit = null;
 
-/** A word of more characters, such as an address, may be broken. */
+/** A longer word, such as an address, may be broken. */
 const LONG = 20;
 
-/** Begins with a text that is about to be spoken, or with none where it is yet to be written. */
+/** Begins with the text, or with none if it is still to be written. */
 export function beginWords(given) {
   known = [];
   text = Array.from(given);
@@ -31,7 +31,7 @@ export function addWords(words = []) {
     const element = h("span", { className: length > LONG ? "word long" : "word", role: "button" });
     element.tabIndex = known.length === 0 ? 0 : -1;
     element.append(text.slice(offset, offset + length).join("") || word, h("small"));
-    // Of a text that is not known yet, what stands between two words is a space.
+    // In an unknown text, words are separated by spaces.
     const between = text.slice(shown, offset).join("") || (offset > shown ? " " : "");
     const [, closing, space, opening] = /^(\S*)(.*?)(\S*)$/s.exec(between);
     unit?.append(closing);
@@ -43,14 +43,14 @@ export function addWords(words = []) {
   rest.data = text.slice(shown).join("");
 }
 
-/** Words keep their marks beside them: those before the first space behind the last word. */
+/** Keeps the punctuation after the last word with it. */
 function closeLast() {
   const [closing] = /^\S*/.exec(rest.data);
   unit?.append(closing);
   rest.data = rest.data.slice(closing.length);
 }
 
-/** The reply is whole: its text, all of its words, and the sounds of them where the server tells. */
+/** Takes the complete reply: its text, its words, and their phonemes if the server sends them. */
 export function finishWords(said, words = [], phonemes = []) {
   if (said !== text.join("") || words.length !== known.length) {
     beginWords(said);
@@ -59,7 +59,7 @@ export function finishWords(said, words = [], phonemes = []) {
   closeLast();
   let at = 0;
   known.forEach(({ end, element }, index) => {
-    // A pause has no sounds, so it may be cut anywhere.
+    // A pause has no phonemes, so any point in it separates two words.
     const untilS = index < known.length - 1 ? (end + known[index + 1].start) / 2 : Infinity;
     const from = at;
     while (at < phonemes.length && (phonemes[at].start + phonemes[at].end) / 2 < untilS) at++;
@@ -70,7 +70,7 @@ export function finishWords(said, words = [], phonemes = []) {
   });
 }
 
-/** Lights the word that is heard at that second. Pauses belong to the word before them, but for the last. */
+/** Highlights the word at that second. A pause belongs to the word before it, except the last pause. */
 export function lightWord(seconds) {
   const count = known.findLastIndex(({ start }) => start <= seconds) + 1;
   for (let i = Math.min(count, begun); i < Math.max(count, begun); i++)
@@ -84,7 +84,7 @@ export function lightWord(seconds) {
   lit = now;
 }
 
-/** Has `play` called with the second at which a word begins that was clicked, or pressed with Enter or Space. */
+/** Calls `play` with the start of a word that is clicked, or pressed with Enter or Space. */
 export function pickWords(play) {
   const pick = ({ target }) => {
     const word = known.find(({ element }) => element.contains(target));
@@ -99,7 +99,7 @@ export function pickWords(play) {
     else if (!to) return;
     event.preventDefault();
     if (!to) return;
-    // One stop for the Tab key: where the arrows led last.
+    // The words have one tab stop: the last one reached.
     known[at].element.tabIndex = -1;
     to.tabIndex = 0;
     to.focus();

@@ -71,15 +71,7 @@ export class Antiphon {
 
   /** Converts text to speech with OpenAI's fields: a file in the requested format. */
   async speech(request: SpeechRequest, options?: CallOptions): Promise<Blob> {
-    return this.#whole("/v1/audio/speech", request, options, async (answer) => {
-      const pieces: Uint8Array<ArrayBuffer>[] = [];
-      for await (const chunk of answer.chunks()) {
-        pieces.push(chunk);
-        // Speech has no size limit.
-        answer.leftBytes = MAX_BYTES;
-      }
-      return new Blob(pieces, { type: answer.mediaType });
-    });
+    return this.#whole("/v1/audio/speech", request, options, fileOf);
   }
 
   /** Transcribes a recording: text for the formats `text`, `srt` and `vtt`, otherwise an object. */
@@ -103,6 +95,17 @@ export class Antiphon {
   /** Lists the voices, including the key's own. */
   async voices(options?: CallOptions): Promise<readonly Voice[]> {
     return (await this.#json<{ data: Voice[] }>("/v1/audio/voices", undefined, options)).data;
+  }
+
+  /** Returns a sample of a voice: an MP3. @param model the model that speaks; default: the server's */
+  voiceSample(voice: string, model?: string, options?: CallOptions): Promise<Blob> {
+    const query = model ? `?model=${encodeURIComponent(model)}` : "";
+    return this.#whole(
+      `/v1/audio/voices/${encodeURIComponent(voice)}/sample${query}`,
+      undefined,
+      options,
+      fileOf,
+    );
   }
 
   /** Creates a voice from a recording. It belongs to the key. */
@@ -143,6 +146,16 @@ export class Antiphon {
       answer.end();
     }
   }
+}
+
+async function fileOf(answer: Answer): Promise<Blob> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of answer.chunks()) {
+    pieces.push(chunk);
+    // Speech has no size limit.
+    answer.leftBytes = MAX_BYTES;
+  }
+  return new Blob(pieces, { type: answer.mediaType });
 }
 
 async function jsonOf<T>(answer: Answer): Promise<T> {

@@ -70,6 +70,9 @@ test("models, voices, info and usage return the server's", async () => {
   assert.ok((await antiphon.models()).some((card) => card.default && card.speakers.includes("0")));
   assert.ok((await antiphon.voices()).some(({ id }) => id === "1"));
   assert.equal((await antiphon.info()).backend.sample_rate, 24_000);
+  const sample = await antiphon.voiceSample("1", "svc-beta-v0.1");
+  assert.equal(sample.type, "audio/mpeg");
+  assert.ok(sample.size > 1_000);
   assert.equal((await antiphon.usage()).key_id, server.keyId);
 });
 

@@ -17,8 +17,11 @@ const { aboutVoice, otherNames, cautionsOf }: About = await import(
 test("describes a voice's sex once, and a recording without a description by its length", () => {
   assert.equal(aboutVoice({ description: "A woman's voice.", sex: "female" }), "A woman's voice.");
   assert.equal(aboutVoice({ description: "Deep and calm.", sex: "male" }), "A man. Deep and calm.");
-  assert.equal(aboutVoice({ description: "", sex: null, seconds: 8.25 }), "By a recording of 8.3 s.");
-  assert.equal(otherNames({ name: "Speaker 0", aliases: ["alloy", "nova"] }), "Also called alloy, nova");
+  assert.equal(
+    aboutVoice({ description: "", sex: null, seconds: 8.25 }),
+    "Your voice, from a recording of 8.3 s.",
+  );
+  assert.equal(otherNames({ name: "Speaker 0", aliases: ["alloy", "nova"] }), "Other names: alloy, nova");
   assert.equal(otherNames({ name: "Alloy", aliases: ["alloy"] }), "");
 });
 

@@ -56,7 +56,7 @@ test("a conversation that is too long has no address", () => {
 
 const REFUSED: Readonly<Record<string, readonly [string, RegExp]>> = {
   "longer than it may be": [`0=${"a".repeat(MAX_ADDRESS_CHARS)}`, /longer than 16000/],
-  "no turn": ["model=svc-beta-v0.3", /no turn/],
+  "no turn": ["model=svc-beta-v0.3", /has no turn/],
   "too many turns": [Array(65).fill("0=a").join("&"), /more than 64 turns/],
   "a turn that is too long": [`0=${"a".repeat(8_001)}`, /more than 8000 characters/],
   "bytes that are no text": ["0=%ff%fe", /damaged/],

@@ -56,7 +56,7 @@ async function inDialog(
     }`);
       await page.says(".turn .audio", /^♪ anna\.wav/);
       await page.evaluate(
-        `document.querySelector(".turn [aria-label$='make a voice of this recording']").focus()`,
+        `document.querySelector(".turn [aria-label$='make a voice from this recording']").focus()`,
       );
       await page.press("Enter");
       await page.is(`document.querySelector("dialog")?.open === true`);
@@ -81,14 +81,14 @@ it(
     assert.equal(await page.evaluate("document.activeElement.id"), "new-voice-name");
     recogniser.release();
     await page.is(`document.querySelector("${field("ref_text")}").value === "${SAID}"`);
-    await page.says(`${field("ref_text")}-note`, /^Understood from the recording/);
+    await page.says(`${field("ref_text")}-note`, /^Transcribed from the recording/);
     await make(page, { name: "Anna", consent: "Anna agreed.", description: "A friend." });
-    await page.says("dialog h2", /^Anna can speak now$/);
+    await page.says("dialog h2", /^Anna is ready$/);
     assert.match(
       await page.text("dialog"),
-      /^Anna can speak now3\.0 s were kept\. The embedded voice follows it /,
+      /^Anna is readyThe server kept 3\.0 s\. The embedded voice follows it /,
     );
-    assert.match(await page.text("dialog .cautions"), /It has no treble, as over a telephone/);
+    assert.match(await page.text("dialog .cautions"), /The recording has no treble/);
     const [voice] = await voices();
     assert.deepEqual(
       [voice?.name, voice?.consent, voice?.refText, voice?.description],
@@ -127,13 +127,13 @@ test("shows an error at its field and keeps the others", NEEDS_CHROMIUM, async (
       ["She agrees.", SAID],
     );
     await make(page, { name: "Anna 2" });
-    await page.says("dialog h2", /^Anna 2 can speak now$/);
+    await page.says("dialog h2", /^Anna 2 is ready$/);
     assert.equal((await voices()).length, 2);
   });
 });
 
 it("keeps typed words when the transcript arrives", voiceWav(), async (page) => {
-  await page.says(`${field("ref_text")}-note`, /^Listening for what is said/);
+  await page.says(`${field("ref_text")}-note`, /^Transcribing/);
   await page.write(field("ref_text"), "Mine.");
   recogniser.release();
   await page.says(`${field("ref_text")}-note`, /^$/);
@@ -161,17 +161,17 @@ test("refuses a recording without a voice, and takes the words of the turn", NEE
 
 it("sends only the beginning of a long recording, and says so", voiceWav({ durationS: 40 }), async (page) => {
   recogniser.release();
-  await page.says(`${field("ref_text")}-note`, /^Of more than 30 s only the beginning is kept/);
+  await page.says(`${field("ref_text")}-note`, /^Only the first 30 s are kept/);
   await page.evaluate(`{
         const ask = window.fetch;
         window.fetch = (url, options) => { if (options.body instanceof FormData) window.sent = options.body.get("audio_sample").size; return ask(url, options); };
       }`);
   await make(page, { name: "Long", consent: "She agrees." });
-  await page.says("dialog h2", /^Long can speak now$/);
+  await page.says("dialog h2", /^Long is ready$/);
   assert.equal(await page.evaluate("sent"), 44 + 31 * 48_000);
   assert.match(
     await page.text("dialog"),
-    /30\.0 s were kept.*It is longer than what is kept of one: only its beginning is/,
+    /kept 30\.0 s.*The recording is long\. Only its beginning was kept/,
   );
 });
 
@@ -189,7 +189,7 @@ test("takes its limits from the server", NEEDS_CHROMIUM, async () => {
   await inDialog(
     voiceWav(),
     async (page) => {
-      await page.says(`${field("ref_text")}-note`, /^Of more than 2 s only the beginning is kept/);
+      await page.says(`${field("ref_text")}-note`, /^Only the first 2 s are kept/);
       await make(page, { name: "x".repeat(65), consent: "She agrees." });
       await page.says(
         `${field("name")}-problem`,

@@ -22,13 +22,13 @@ it("connects, speaks, plays again and stops", "", async (page) => {
   await page.says("#error", /Paste an API key first/);
   await page.write("#key", "ant_nobody");
   await page.click("#key-form button");
-  await page.says("#error", /The key was not accepted\..*Request id: req_/);
+  await page.says("#error", /The server does not accept this key\..*Request id: req_/);
   await connect(page, server);
   await speak(page);
   assert.equal(await page.text("#words"), "Like a log, thank you. And you?");
   await page.says("#heard", /^Speaker 1: “Like a log, thank you\. And you\?”$/);
   await page.says("#play", /^Play$/);
-  assert.match(await page.text("#figures"), /First sound\d+ ms.*Underruns\d+$/);
+  assert.match(await page.text("#figures"), /First audio\d+ ms.*Gaps\d+$/);
   assert.match(await page.text("#meta"), /output_audio_seconds.*stopfinished$/);
   await page.click("#play");
   await page.says("#play", /^Pause$/);
@@ -98,7 +98,7 @@ it("speaks each example at one click, and Back leaves it", "#0=My+own+words.", a
 it("sends the audio of an example's earlier turn", "", async (page) => {
   await connect(page, server);
   await page.evaluate(
-    `[...document.querySelectorAll("#examples button")].find(({ textContent }) => /heard/.test(textContent)).click()`,
+    `[...document.querySelectorAll("#examples button")].find(({ textContent }) => /recording/.test(textContent)).click()`,
   );
   await page.says("#state", /^Speaker 1$/);
   assert.match(await page.text(".turn .audio"), /^♪ turn-1\.wav, [1-9]\.\d s/);
@@ -108,7 +108,7 @@ it("sends the audio of an example's earlier turn", "", async (page) => {
   assert.equal(await page.evaluate("location.hash"), "");
 });
 
-test("marks knobs that do nothing with the chosen model", NEEDS_CHROMIUM, async () => {
+test("hides knobs that do nothing with the chosen model", NEEDS_CHROMIUM, async () => {
   const heart = { name: "heart", memoryBytes: 1, load: () => createToneModel(), unusedKnobs };
   const own = await startTestServer({ checkpoints: [heart] });
   try {
@@ -116,7 +116,7 @@ test("marks knobs that do nothing with the chosen model", NEEDS_CHROMIUM, async 
       await connect(page, own);
       const idle = async () =>
         await page.evaluate(`[...document.querySelectorAll(".knob")]
-          .filter((knob) => /Does nothing with this model\\. \\S/.test(knob.textContent))
+          .filter((knob) => knob.hidden)
           .map((knob) => knob.querySelector("label").textContent).join()`);
       assert.equal(await idle(), "Top k,Repetition penalty,Penalty window");
       await page.write("#model", "svc-atom-beta-v0.1");
@@ -213,13 +213,13 @@ it(
 test("reports an unreadable address and ignores it", NEEDS_CHROMIUM, async () => {
   const turns = `[...document.querySelectorAll("textarea")].map(({ value }) => value).join("|")`;
   await inPlayground(server, `#${encodeURIComponent(ATTACK)}=Hello`, async (page) => {
-    await page.says("#error", /^What the address asks for was left out\.A part of it is neither/);
+    await page.says("#error", /^Part of the address was ignored\.Part of it is neither/);
     assert.equal(await page.evaluate(turns), "Did you sleep well?|Like a log, thank you. And you?");
     for (const [address, why] of [
       [`#0=${"a".repeat(20_000)}`, /longer than 16000 characters/],
       ["#0=%ff", /damaged/],
-      ["#apikey=ant_0123456789", /No turn is in it/],
-      ["#key=ant_0123456789", /No turn is in it/],
+      ["#apikey=ant_0123456789", /It has no turn/],
+      ["#key=ant_0123456789", /It has no turn/],
     ] as const) {
       await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
       await page.says("#error", why);
@@ -240,7 +240,7 @@ test("reports an unreadable address and ignores it", NEEDS_CHROMIUM, async () =>
     assert.match(await page.text("#error"), /damaged/, "connecting by itself does not hide it");
     await page.evaluate(`location.hash = "#0=Hello.&model=svc-none&temperature=9&top_k=3"`);
     await page.is(`document.querySelector(".turn.open textarea").value === "Hello."`);
-    await page.says("#error", /This server does not take its model svc-none, temperature\./);
+    await page.says("#error", /This server does not accept its model svc-none, temperature\./);
     assert.equal(await page.get("#knob-top_k", "value"), "3");
     assert.equal(await page.get("#knob-temperature", "value"), "0.7");
   });

@@ -36,7 +36,8 @@ const isShown = (selector: string) => `!document.querySelector("${selector}").hi
 
 /** Returns the value, `aria-pressed` and the texts of each voice of a row. */
 async function row({ evaluate }: Playground, root = "#cast"): Promise<readonly (readonly string[])[]> {
-  const each = `({ value, ariaPressed, children }) => [value, ariaPressed, ...[...children].map(({ textContent }) => textContent)]`;
+  const each = `(person) =>
+    [person.value, person.ariaPressed, ...[...person.lastChild.children].map(({ textContent }) => textContent), person.title]`;
   return (await evaluate(`[...document.querySelectorAll("${root} .person")].map(${each})`)) as string[][];
 }
 
@@ -63,18 +64,19 @@ it("lists each voice once with all its names", async (page) => {
     [
       "",
       "true",
-      "Their own",
-      "The speaker's usual voice; or the voice of its earlier turns, where these have sound.",
+      "Automatic",
+      "The voice of the speaker's earlier recordings, or else the speaker's usual voice.",
+      "",
     ],
     [
       "0",
       "false",
       "Speaker 0",
       "A woman. Speaks up.",
-      "Also called alloy, coral, marin, nova, sage, shimmer",
+      "Other names: alloy, coral, marin, nova, sage, shimmer",
     ],
-    ["1", "false", "Speaker 1", "A man. Speaks up.", "Also called ash, cedar, echo, onyx"],
-    ["dora", "false", "Dora", "A woman. Speaks up.", "Also called ballad, fable, verse"],
+    ["1", "false", "Speaker 1", "A man. Speaks up.", "Other names: ash, cedar, echo, onyx"],
+    ["dora", "false", "Dora", "A woman. Speaks up.", "Other names: ballad, fable, verse"],
   ]);
   assert.equal((await row(page, "#talk-people")).length, 3, "a talk needs a voice");
   assert.deepEqual(
@@ -85,6 +87,14 @@ it("lists each voice once with all its names", async (page) => {
       ["dora", "false"],
     ],
   );
+});
+
+it("shows a different portrait for each voice, and the same one each time", async (page) => {
+  const drawn = `import("/playground/face.js").then(({ drawFace }) => [0, 1].map(() =>
+    Array.from({ length: 40 }, (_, at) => drawFace({ id: "" + at, sex: at % 2 ? "male" : "female" }).svg.innerHTML)))`;
+  const [once, again] = (await page.evaluate(drawn)) as string[][];
+  assert.equal(new Set(once).size, 40);
+  assert.deepEqual(again, once);
 });
 
 it("selects and plays a pressed voice, and silences it when pressed again", async (page) => {
@@ -111,8 +121,11 @@ it("has one tab stop for all voices, and Enter selects and plays", async (page) 
   await page.evaluate(`document.querySelector('${person("")}').focus()`);
   for (const [key, id] of [
     ["ArrowRight", "0"],
+    ["ArrowRight", "0"],
     ["End", "dora"],
     ["ArrowRight", "dora"],
+    ["ArrowLeft", "dora"],
+    ["ArrowLeft", "1"],
     ["ArrowLeft", "1"],
   ] as const) {
     await page.press(key);
@@ -169,10 +182,10 @@ test("shows a custom voice's name as text and deletes it after confirmation", NE
     await page.click(person(id));
     await spoken(1);
     await page.says("#cast", /The embedded voice follows it closely \(\d+ %\)\./);
-    const remove = `${person(id)} + .remove`;
+    const remove = `${person(id)} ~ .remove`;
     await page.evaluate(`document.querySelector('${remove}').focus()`);
     await page.press("Enter");
-    await page.says("dialog", /and its recording are deleted for good/);
+    await page.says("dialog", /and its recording will be deleted permanently/);
     await page.press("Escape");
     await page.is(`document.querySelector("dialog") === null`);
     assert.equal((await server.tenancy.voices.listVoices()).length, 2);
@@ -188,7 +201,7 @@ test("shows a custom voice's name as text and deletes it after confirmation", NE
     await page.says("#program", /^(?!.*"voices")/s);
     // Another client deletes the other one first.
     await deleteVoice(server, other);
-    await page.click(`${person(other)} + .remove`);
+    await page.click(`${person(other)} ~ .remove`);
     await page.is(`document.querySelector("dialog .alarming") !== null`);
     await page.click("dialog .alarming");
     await page.says("dialog .error", /^The voice was not deleted\.This key has no voice "voice_/);

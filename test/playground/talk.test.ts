@@ -60,11 +60,11 @@ const it = (
 it(
   "opens connected by a link, answers speech aloud and is interrupted by voice",
   async (page) => {
-    await page.says("#key-state", /^Connected by the link/);
+    await page.says("#key-state", /^Connected by a talk link/);
     const address = `${await page.evaluate("location.href")}`;
     assert.doesNotMatch(address, /ek_/, "the secret is not left in the address");
     assert.equal(await page.evaluate("document.body.dataset.view"), "talk");
-    assert.match(await page.text("#intro"), /press Talk/);
+    assert.match(await page.text("#intro"), /Press Talk/);
     await page.click("#talk");
     await page.says("#talk-label", /^End$/);
     await page.is(`document.querySelector("${first("user")} .words")?.textContent === "${SAID}"`);
@@ -79,19 +79,27 @@ it(
     await page.says("#talk-label", /^Talk$/);
     const heard = await page.text(`${reply} .heard`);
     assert.ok(heard !== "" && REPLY.startsWith(heard) && heard !== REPLY, heard);
-    assert.match(await page.text(`${reply} .foot`), /^after \d+\.\d\d sinterruptedHear it again/);
+    assert.match(await page.text(`${reply} .foot`), /^answered in \d+\.\d\d sinterruptedPlay again/);
     assert.equal(await page.get("#error", "hidden"), true);
   },
   () => microphone,
 );
 
+it("gets no error from the server while it opens", async (page) => {
+  await page.says("#key-state", /^Connected by a talk link/);
+  const failed = `performance.getEntriesByType("resource")
+    .filter(({ responseStatus }) => responseStatus >= 400).map(({ name }) => name)`;
+  assert.deepEqual(await page.evaluate(failed), []);
+  assert.equal(await page.get("#menu", "open"), false, "the key field is in the menu");
+});
+
 it("answers typed text aloud without a microphone", async (page) => {
-  await page.says("#key-state", /^Connected by the link/);
+  await page.says("#key-state", /^Connected by a talk link/);
   await page.evaluate(
     `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "NotFoundError"))`,
   );
   await page.click("#talk");
-  await page.says("#talk-note", /^No microphone was found\. Plug one in.*You can type meanwhile/);
+  await page.says("#talk-note", /^No microphone was found\. Plug one in.*You can also type/);
   await write(page, "Is it?");
   await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
   await page.says("#talk-state", /^Antiphon is speaking$/);
@@ -156,7 +164,13 @@ it("selects the voice with a link alone", async (page) => {
   await page.is(`document.querySelector('${person("0")}')?.ariaPressed === "true"`);
   const before = scripts.length;
   await page.click(person("1"));
-  await page.says("#talk-people [role=status]", /^Chosen\. To hear a voice alone, connect an API key\.$/);
+  await page.is(`document.querySelector('${person("1")}').ariaPressed === "true"`);
+  await until("the sample of a chosen voice", () => scripts.length === before + 1);
+  assert.equal(scripts.at(-1)?.speaker, "1");
+  await page.click(`${person("0")} + .play`);
+  await until("the sample of another voice", () => scripts.length === before + 2);
+  assert.equal(scripts.at(-1)?.speaker, "0");
+  assert.equal(await page.get(person("1"), "ariaPressed"), "true", "playing chooses no voice");
   assert.equal(
     await page.get("#talk-people .mix", "hidden"),
     true,
@@ -210,7 +224,7 @@ test("opens a talk by a link if voices are listed only with a key", NEEDS_CHROMI
     const { id } = await (await addVoice(own)).json();
     const fragment = `#secret=${await own.clientSecret(own.key, 600)}`;
     const use = async (page: Playground) => {
-      await page.says("#talk-people .people", /^The voices are listed once a key is connected\.$/);
+      await page.says("#talk-people .people", /^Connect an API key to see the voices\.$/);
       await write(page, "Is it?");
       await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
       await connect(page, own);
@@ -263,7 +277,7 @@ test("says why there is no microphone over plain http", NEEDS_CHROMIUM, async ()
   const port = new URL(server.url).port;
   const flags = ["--host-resolver-rules=MAP elsewhere.test 127.0.0.1"];
   const use = async (page: Playground) => {
-    await page.says("#talk-note", new RegExp(`plain http.*over https, or as http://localhost:${port} `));
+    await page.says("#talk-note", new RegExp(`plain http\\. .*over https, or as http://localhost:${port} `));
     await page.click("#talk");
     await page.says("#talk-state", /^Type something$/);
     await write(page, "Is it?");
@@ -276,7 +290,7 @@ test("reports an expired link, and asks for a key without one", NEEDS_CHROMIUM, 
   await inTalk("#secret=ek_0123456789", async (page) => {
     await page.says(
       "#key-state",
-      /^This link has expired\. Paste an API key; or start the server with one in ANTIPHON_KEY/,
+      /^This link has expired\. Paste an API key, or restart the server with ANTIPHON_KEY set/,
     );
     await page.click("#talk");
     await page.says("#error", /^This link has expired\./);

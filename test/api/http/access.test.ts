@@ -60,6 +60,16 @@ describe("Access", () => {
     }
   });
 
+  test("takes a client secret for information and samples of voices, and nothing else", async () => {
+    const headers = { Authorization: `Bearer ${await server.clientSecret(server.key, 60)}` };
+    for (const path of ["/v1/info", "/v1/audio/voices/0/sample"])
+      assert.equal((await send("GET", path, headers)).status, 200, path);
+    for (const path of ["/v1/usage", "/v1/models"])
+      await assertError(await send("GET", path, headers), 401, "authentication_error");
+    await assertError(await send("POST", "/v1/audio/speech", headers), 401, "authentication_error");
+    await assertError(await send("DELETE", "/v1/audio/voices/x", headers), 401, "authentication_error");
+  });
+
   test("takes a key as a bearer token or as X-API-Key; Authorization wins", async () => {
     const good = server.key;
     const cases: [Record<string, string>, number][] = [

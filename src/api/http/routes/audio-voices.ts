@@ -41,7 +41,7 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get<{ Params: { voice: string }; Querystring: { model?: unknown } }>(
     "/v1/audio/voices/:voice/sample",
     // A HEAD request would be charged for the speech.
-    { exposeHeadRoute: false, config: { access: "token" } },
+    { exposeHeadRoute: false, config: { access: "token", takesSecrets: true } },
     async (request, reply) => {
       const { voice } = request.params;
       const body = JSON.stringify({ input: SAMPLE_TEXT, voice, model: request.query.model });

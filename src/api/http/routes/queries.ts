@@ -31,7 +31,8 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
     },
   );
 
-  app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
+  // A page opened by a talk link checks its secret here.
+  app.get("/v1/info", { config: { access: "key", takesSecrets: true } }, async () => deps.info);
 
   app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
     const { keyId } = request.tracked.caller;

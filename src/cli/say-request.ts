@@ -26,6 +26,8 @@ export interface SayFlags {
   readonly words?: boolean;
   readonly file?: string;
   readonly chapters?: string;
+  readonly title?: string;
+  readonly author?: string;
   readonly ssml?: boolean;
 }
 

@@ -40,6 +40,11 @@ export function registerSay(program: Command, io: CommandIo): void {
       "--chapters <how>",
       "of a long text with headings: marks in an MP3 or Opus file, or files, one for each chapter (default: marks)",
     )
+    .option(
+      "--title <text>",
+      "title to note in an MP3, Opus or FLAC file (default: that in Markdown's front matter)",
+    )
+    .option("--author <name>", "author to note there (default: likewise)")
     .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
     .action(async (argument: string | undefined, given: SayFlags, command: Command) => {
       const { output, ...rest } = given;
@@ -56,8 +61,13 @@ export function registerSay(program: Command, io: CommandIo): void {
         MAX_TEXT_CHARS,
       );
       const { whole } = text;
+      const isTagged = flags.title !== undefined || flags.author !== undefined;
+      if (isTagged && encoding === "wav")
+        throw new UsageError(
+          "A WAV has no --title and --author: end the name after -o in .mp3, .opus, .ogg or .flac.",
+        );
       const requests = await SayRequests.open(flags, settings, io);
-      if (whole === null || text.format === "markdown" || flags.chapters !== undefined) {
+      if (whole === null || text.format === "markdown" || flags.chapters !== undefined || isTagged) {
         const { sayLong } = await import("./book/say-long.ts");
         await sayLong(text, { encoding, form, inFiles }, flags, requests, io);
         return;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { chapterComments, id3Chapters } from "../../src/audio/encode/chapters.ts";
+import { chapterComments, id3Tag } from "../../src/audio/encode/chapters.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { within } from "../waiting.ts";
@@ -79,13 +79,19 @@ describe("antiphon say, with a long text", () => {
       assert.ok(Math.abs(captionEndS! - soundEndS) < 0.25, `${captionEndS} s and ${soundEndS} s`);
     });
 
-  it("writes one file per chapter with --chapters files", async () => {
+  it("writes one file per chapter with --chapters files, each with its title, the book's and the author", async () => {
     const folder = temporaryFolder();
     const [mp3, srt] = [join(folder, "b.mp3"), join(folder, "b.srt")];
-    const spoken = await say("-f", fileIn(folder), "-o", mp3, "--chapters", "files", "--captions", srt);
+    const book = fileIn(folder, `---\ntitle: 'Rain: a story'\nauthor: Nobody\n---\n\n${BOOK}`);
+    const options = ["--chapters", "files", "--captions", srt, "--author", "Ann Äpfel"];
+    const spoken = await say("-f", book, "-o", mp3, ...options);
     assert.equal(spoken.code, 0, spoken.stderr);
     const files = ["b-01.mp3", "b-01.srt", "b-02.mp3", "b-02.srt", "book.md"];
     assert.deepEqual(readdirSync(folder).toSorted(), files);
+    const sound = readFileSync(join(folder, "b-02.mp3"));
+    for (const text of ["The Sun", "Rain: a story", "Ann Äpfel"])
+      assert.ok(sound.subarray(0, 500).includes(Buffer.from(text, "utf16le")), text);
+    assert.ok(!sound.subarray(0, 500).includes(Buffer.from("Nobody", "utf16le")));
     assert.match(readFileSync(join(folder, "b-02.srt"), "utf8"), /^1\n00:00:00,\d+ --> [\d:,]+\nThe Sun\.\n/);
   });
 
@@ -208,6 +214,7 @@ describe("antiphon say, with a long text", () => {
       [["-f", long, "-o", "/dev/null"], /^\/dev\/null is not a file/],
       [["-f", long, "-o", "b.mp3", "--params", '{"max_new_tokens":64}'], /^max_new_tokens in --params is/],
       [["a", "--chapters", "pages"], /^--chapters is "pages": write marks or files/],
+      [["a", "--title", "A", "-o", "b.wav"], /^A WAV has no --title and --author: end the name after -o in/],
       [["a", "--chapters", "files"], /^--chapters files needs a name: add -o/],
     ] as const) {
       const { code, stdout, stderr } = await say(...line);
@@ -224,7 +231,7 @@ describe("the chapters of an audio file", () => {
     const comments = chapterComments(chapters);
     assert.ok(comments.length > 100);
     assert.ok(comments.reduce((sum, each) => sum + 4 + Buffer.byteLength(each), 0) < 65_000);
-    assert.ok(id3Chapters(chapters, 5_000).length < 120_000);
+    assert.ok(id3Tag(chapters, 5_000, []).length < 120_000);
     const [time, name] = chapterComments([{ title: " A\nb ", startS: 3_723.4567 }]);
     assert.deepEqual([time, name], ["CHAPTER001=01:02:03.457", "CHAPTER001NAME=A b"]);
   });

@@ -1,6 +1,7 @@
 import { crc8, crc16 } from "../checksums.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../format.ts";
 import { joinBytes, pcm16Bytes } from "../pcm.ts";
+import { vorbisComments } from "./chapters.ts";
 import type { Encoder } from "./encoder.ts";
 import { type Predictor, predictorOf, residualOf } from "./linear-prediction.ts";
 
@@ -54,9 +55,18 @@ export function flacEncoder(digest: Digest | null, at = 0): Encoder {
 }
 
 /** Returns the beginning of such a file; 0 samples stand for an unknown number. */
-export function flacHead(samples: number): Uint8Array {
-  return headOf(samples, NO_MD5);
+export function flacHead(samples: number, comments: readonly string[] = []): Uint8Array {
+  const head = headOf(samples, NO_MD5);
+  if (comments.length === 0) return head;
+  const body = vorbisComments(comments);
+  const block = new Uint8Array(4);
+  new DataView(block.buffer).setUint32(0, LAST_COMMENT_BLOCK + body.length);
+  // The block of the stream's properties is not the last one.
+  head[4] = 0;
+  return joinBytes([head, block, body]);
 }
+
+const LAST_COMMENT_BLOCK = 0x84_00_00_00;
 
 const NO_MD5 = new Uint8Array(16);
 const BITS = 16;

@@ -2,6 +2,7 @@ import type { createEncoder } from "libopus-wasm";
 import { OGG_CHECKSUM_AT, oggChecksum } from "../checksums.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { joinBytes } from "../pcm.ts";
+import { vorbisComments } from "./chapters.ts";
 import { type Encoder, utf8 } from "./encoder.ts";
 
 const BITRATE_BPS = 64_000;
@@ -112,24 +113,9 @@ function opusHead(): Uint8Array {
   return packet;
 }
 
-/** RFC 7845, 5.2: vendor and comments. */
+/** RFC 7845, 5.2. */
 function opusTags(comments: readonly string[]): Uint8Array {
-  return joinBytes([
-    utf8("OpusTags"),
-    counted(utf8("antiphon")),
-    littleEndian(comments.length),
-    ...comments.map((comment) => counted(utf8(comment))),
-  ]);
-}
-
-function counted(bytes: Uint8Array): Uint8Array {
-  return joinBytes([littleEndian(bytes.length), bytes]);
-}
-
-function littleEndian(value: number): Uint8Array {
-  const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, value, true);
-  return bytes;
+  return joinBytes([utf8("OpusTags"), vorbisComments(comments)]);
 }
 
 /** Packs packets into Ogg pages (RFC 3533). Every page ends with a whole packet. */

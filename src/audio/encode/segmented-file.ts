@@ -1,7 +1,7 @@
 import { wavHeader } from "../encode-wav.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../format.ts";
 import { joinBytes } from "../pcm.ts";
-import { type Chapter, chapterComments, id3Chapters } from "./chapters.ts";
+import { type BookTag, type Chapter, chapterComments, id3Tag, tagComments } from "./chapters.ts";
 import { type Encoder, type Encoding, NOTHING } from "./encoder.ts";
 import { flacEncoder, flacHead } from "./flac.ts";
 import { MP3_STEP_SAMPLES, mp3Info, mp3Segment } from "./mp3.ts";
@@ -33,9 +33,14 @@ export interface SegmentedFile {
   tail(samples: number): Promise<Uint8Array>;
   /**
    * Returns a replacement for `head` in the finished file, usually of the same size. @param bytes size of the whole
-   * file
+   * file; a WAV has no chapters and tags, and a FLAC file no chapters
    */
-  finishedHead(samples: number, bytes: number, chapters: readonly Chapter[]): Uint8Array;
+  finishedHead(
+    samples: number,
+    bytes: number,
+    chapters: readonly Chapter[],
+    tags: readonly BookTag[],
+  ): Uint8Array;
 }
 
 /** @param serial 32 bits that name the stream in Ogg */
@@ -58,7 +63,7 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
         head: () => flacHead(0),
         segment: async (at) => flacEncoder(null, at),
         tail: async () => NOTHING,
-        finishedHead: (samples) => flacHead(samples),
+        finishedHead: (samples, _bytes, _chapters, tags) => flacHead(samples, tagComments(tags)),
       };
     case "opus":
       return {
@@ -67,7 +72,8 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
         head: () => oggOpusHead(serial),
         segment: async (at) => ({ ...(await openEncoder("opus", serial, at)), end: () => NOTHING }),
         tail: (samples) => endOf(openEncoder("opus", serial, samples)),
-        finishedHead: (_samples, _bytes, chapters) => oggOpusHead(serial, chapterComments(chapters)),
+        finishedHead: (_samples, _bytes, chapters, tags) =>
+          oggOpusHead(serial, [...tagComments(tags), ...chapterComments(chapters)]),
       };
     case "mp3":
       return {
@@ -76,10 +82,10 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
         head: () => mp3Info(null),
         segment: async () => mp3Segment(await openEncoder("mp3")),
         tail: () => endOf(openEncoder("mp3")),
-        finishedHead: (samples, bytes, chapters) => {
+        finishedHead: (samples, bytes, chapters, tags) => {
           const info = mp3Info({ samples, bytes });
-          const isMarked = chapters.length > 0;
-          return isMarked ? joinBytes([id3Chapters(chapters, samples / SAMPLE_RATE_HZ), info]) : info;
+          const isMarked = chapters.length + tags.length > 0;
+          return isMarked ? joinBytes([id3Tag(chapters, samples / SAMPLE_RATE_HZ, tags), info]) : info;
         },
       };
   }
@@ -103,7 +109,7 @@ export async function fileOfOneSegment(kind: SegmentedKind, pcm: Int16Array): Pr
   }
   parts.push(await form.tail(samples.length));
   const file = joinBytes(parts);
-  const head = form.finishedHead(samples.length, file.length, []);
+  const head = form.finishedHead(samples.length, file.length, [], []);
   return joinBytes([head, file.subarray(form.head().length)]);
 }
 

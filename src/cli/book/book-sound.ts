@@ -1,4 +1,4 @@
-import type { Chapter } from "../../audio/encode/chapters.ts";
+import type { BookTag, Chapter } from "../../audio/encode/chapters.ts";
 import {
   type SegmentEncoder,
   type SegmentedFile,
@@ -67,10 +67,11 @@ export class BookSound {
     await this.#part.flush();
   }
 
-  /** Completes the file, with chapters if its format has them. */
-  async finish(chapters: readonly Chapter[]): Promise<void> {
+  /** Completes the file, with chapters and tags if its format has them. */
+  async finish(chapters: readonly Chapter[], tags: readonly BookTag[]): Promise<void> {
     await this.#part.write(await this.#form.tail(this.#samples));
-    const head = this.#form.finishedHead(this.#samples, this.bytes, chapters.length < 2 ? [] : chapters);
+    const marked = chapters.length < 2 ? [] : chapters;
+    const head = this.#form.finishedHead(this.#samples, this.bytes, marked, tags);
     await this.#part.finish(head, this.#form.head().length);
   }
 

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { type Chapter, MAX_CHAPTERS } from "../../audio/encode/chapters.ts";
+import { type BookTag, type Chapter, MAX_CHAPTERS } from "../../audio/encode/chapters.ts";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { WordTiming } from "../../contract/spoken.ts";
@@ -14,6 +14,9 @@ export interface BookForm {
   readonly encoding: SegmentedKind;
   /** Whether each chapter is a file of its own. */
   readonly inFiles: boolean;
+  /** Empty if unknown. */
+  readonly title: string;
+  readonly author: string;
   readonly captions: { readonly file: string; readonly form: CaptionForm } | null;
   /** What the files depend on besides the text, by names that users know. */
   readonly options: Readonly<Record<string, string>>;
@@ -196,7 +199,7 @@ export class BookWriter {
       await this.#captions?.finish();
     }
     if (await hasPartialFile(this.#named(output), this.#kept.bytes))
-      await (await this.#openSound()).finish(inFiles ? [] : this.#chapters);
+      await (await this.#openSound()).finish(inFiles ? [] : this.#chapters, this.#tags());
     [this.#sound, this.#captions] = [null, null];
     const { files, samples, samplesBefore } = this.#kept;
     this.#chapters = [];
@@ -210,6 +213,19 @@ export class BookWriter {
       chapters: [],
       isSpoken: false,
     });
+  }
+
+  /** Returns the tags of the current file, which is the whole book or a chapter of it. */
+  #tags(): BookTag[] {
+    const { title, author, inFiles } = this.#form;
+    const chapter = inFiles ? this.#chapters[0]?.title : undefined;
+    if (title === "" && author === "") return [];
+    const all: BookTag[] = [
+      ["TITLE", chapter ?? title],
+      ["ALBUM", title],
+      ["ARTIST", author],
+    ];
+    return all.filter(([, text]) => text !== "");
   }
 
   /** Returns the chapter's file: `book-01.mp3`. */

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { Readable } from "node:stream";
 import { UsageError } from "../../server/errors.ts";
+import { frontMatterOf } from "../../text/sentences/markdown-lines.ts";
 import type { TextFormat } from "../../text/sentences/passages.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 
@@ -19,6 +20,9 @@ export interface LongText {
   readonly format: TextFormat;
   /** Whether it begins as SSML does. */
   readonly isSsml: boolean;
+  /** From Markdown's front matter; else empty. */
+  readonly title: string;
+  readonly author: string;
 }
 
 /** Documents that are not text, by their first bytes. */
@@ -27,6 +31,7 @@ const DOCUMENTS = [
   ["%PDF-", "a PDF"],
 ] as const;
 
+const MAX_FRONT_MATTER_CHARS = 8_000;
 /** SSML is read at once, up to this many UTF-16 units. */
 const MAX_SSML_CHARS = 16 * 2 ** 20;
 
@@ -96,6 +101,7 @@ async function readBeginning(
     else read += value;
   }
   const isSsml = looksLikeSsml(read);
+  const head = read.slice(0, MAX_FRONT_MATTER_CHARS);
   const isWhole = isEnded && read.length <= maxWhole;
   return {
     whole: isWhole ? read : null,
@@ -109,6 +115,7 @@ async function readBeginning(
     totalChars: isWhole ? read.length : totalChars,
     format,
     isSsml,
+    ...(format === "markdown" ? frontMatterOf(head) : { title: "", author: "" }),
   };
 }
 

@@ -47,6 +47,7 @@ export async function sayLong(
     throw new UsageError(
       "max_new_tokens in --params is for a text of one request: leave it out, since this is spoken in parts.",
     );
+  const { title = text.title, author = text.author } = flags;
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
   const { passages, spokenChars } =
     inputType === "ssml" ? await checkSsml(text, requests) : await checkPlain(text, requests);
@@ -71,6 +72,8 @@ export async function sayLong(
       output,
       encoding,
       inFiles,
+      title,
+      author,
       captions: captions === undefined || form === null ? null : { file: captions, form },
       options: {
         "the version of Antiphon": version(),
@@ -80,6 +83,8 @@ export async function sayLong(
         "--captions": captions ?? "",
         "--words": String(form?.hasWordTimes ?? false),
         "--chapters": String(inFiles),
+        "--title": title,
+        "--author": author,
       },
       screen: io.stderr,
     });

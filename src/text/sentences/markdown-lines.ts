@@ -164,6 +164,22 @@ export async function* visibleLines(lines: AsyncIterable<string>): AsyncGenerato
   yield* held;
 }
 
+/** Returns the title and the author of front matter, where they are written on a line each; else empty ones. */
+export function frontMatterOf(beginning: string): { readonly title: string; readonly author: string } {
+  const found = { title: "", author: "" };
+  const [first = "", ...lines] = beginning.split(/\r?\n/, MAX_HELD_LINES + 1);
+  const end = lines.findIndex((line) => FRONT_MATTER_END.test(line));
+  if (!/^---\s*$/.test(first) || end < 0) return found;
+  const inside = lines.slice(0, end);
+  if (!inside.every((line) => SETTING.test(line))) return found;
+  for (const line of inside) {
+    const [, name = "", value = ""] = /^["']?(title|author)["']?\s*:\s+([^\s[{|>&*!].*)$/i.exec(line) ?? [];
+    const plain = value.trim().replace(/^(["'])(.*)\1$/, "$2");
+    if (name !== "") found[name.toLowerCase() as keyof typeof found] = plain;
+  }
+  return found;
+}
+
 const MAX_HELD_LINES = 200;
 const FRONT_MATTER_END = /^(?:---|\.\.\.)\s*$/;
 const COMMENT_END = /-->\s*$/;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { BookTag } from "../../../src/audio/encode/chapters.ts";
 import { SEGMENTED, type SegmentedKind, segmentedFile } from "../../../src/audio/encode/segmented-file.ts";
 import fc from "../../properties.ts";
 import { decode } from "./decoders.ts";
@@ -37,10 +38,16 @@ async function bytesOf(kind: SegmentedKind, segments: readonly Int16Array[], fro
   return [...parts, Buffer.from(await file.tail(samples))];
 }
 
-function whole(kind: SegmentedKind, parts: readonly Buffer[], samples: number, chapters = CHAPTERS): Buffer {
+function whole(
+  kind: SegmentedKind,
+  parts: readonly Buffer[],
+  samples: number,
+  chapters = CHAPTERS,
+  tags: BookTag[] = [],
+): Buffer {
   const file = segmentedFile(kind, 7);
   const bytes = Buffer.concat([file.head(), ...parts]);
-  const head = file.finishedHead(samples, bytes.length, chapters);
+  const head = file.finishedHead(samples, bytes.length, chapters, tags);
   return Buffer.concat([head, bytes.subarray(file.head().length)]);
 }
 
@@ -84,12 +91,29 @@ for (const kind of SEGMENTED) {
     it("marks an unknown length, and gets chapters without moving the sound", async () => {
       const parts = await bytesOf(kind, given);
       const file = segmentedFile(kind, 7);
-      assert.equal(file.finishedHead(pcm.length, 10_000, []).length, file.head().length);
+      assert.equal(file.finishedHead(pcm.length, 10_000, [], []).length, file.head().length);
       const begun = await decode(kind, Buffer.concat([file.head(), ...parts.slice(0, -1)]), false);
       assert.ok(begun.samples.length >= pcm.length - 4_000, `${begun.samples.length} of ${pcm.length}`);
       const plain = await decode(kind, whole(kind, parts, pcm.length, []));
       const marked = await decode(kind, whole(kind, parts, pcm.length));
       assert.deepEqual(marked.samples, plain.samples);
+    });
+
+    it("gets tags of a bounded length without moving the sound", async () => {
+      const parts = await bytesOf(kind, given);
+      const tags: BookTag[] = [
+        ["TITLE", "Über\n\u0000 Bäume"],
+        ["ARTIST", "é".repeat(300)],
+      ];
+      const plain = await decode(kind, whole(kind, parts, pcm.length, []));
+      for (const chapters of [[], CHAPTERS]) {
+        const file = whole(kind, parts, pcm.length, chapters, tags);
+        assert.deepEqual((await decode(kind, file)).samples, plain.samples);
+        const form = kind === "mp3" ? "utf16le" : "utf8";
+        const names = kind === "mp3" ? ["", ""] : ["TITLE=", "ARTIST="];
+        for (const text of [`${names[0]}Über Bäume`, `${names[1]}${"é".repeat(199)}…`])
+          assert.equal(file.includes(Buffer.from(text, form)), kind !== "wav", text);
+      }
     });
   });
 }

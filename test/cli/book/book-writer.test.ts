@@ -22,6 +22,8 @@ function formIn(folder: string, encoding: SegmentedKind, inFiles: boolean): Book
     inFiles,
     captions: { file: join(folder, "b.vtt"), form: { ending: "vtt", hasWordTimes: false } },
     options: { "--voice": "0" },
+    title: "A Book",
+    author: "Ann Äpfel",
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { frontMatterOf } from "../../../src/text/sentences/markdown-lines.ts";
 import {
   MAX_PASSAGE_CHARS,
   type Passage,
@@ -18,6 +19,37 @@ async function cut(text: string, format: TextFormat = "plain", chunkChars = 7): 
 }
 
 const said = async (text: string, format: TextFormat) => (await cut(text, format)).map((each) => each.text);
+
+describe("front matter", () => {
+  const found = (...lines: string[]) => Object.values(frontMatterOf(`${lines.join("\n")}\n\nHello.`));
+
+  it("gives title and author, and is not spoken", async () => {
+    const lines = [
+      "---",
+      "lang: en",
+      'title: "Pride: a story"',
+      "Author:  Jane Austen ",
+      "tags:",
+      "  - a",
+      "---",
+    ];
+    assert.deepEqual(found(...lines), ["Pride: a story", "Jane Austen"]);
+    assert.deepEqual(found(...lines.join("\r\n").split("\n")), ["Pride: a story", "Jane Austen"]);
+    assert.deepEqual(await said(`${lines.join("\n")}\n\nHello.`, "markdown"), ["Hello."]);
+  });
+
+  it("gives nothing where it is text, or a value is no line of text", () => {
+    for (const lines of [
+      ["title: A", "---"],
+      ["---", "title: A"],
+      ["---", "title: A", "This is prose.", "---"],
+      ["---", "title: [A, B]", "author: >", "  Ann", "---"],
+      ["---", "titles: A", "author:", "constructor: x", "---"],
+      ["---", ...Array(250).fill("a: b"), "title: A", "---"],
+    ])
+      assert.deepEqual(found(...lines), ["", ""], lines.join());
+  });
+});
 
 describe("passages of a long text", () => {
   it("go on with the voice of the passage before", async () => {

@@ -80,7 +80,11 @@ const DOCS_HEADERS = {
 export function apiDocsRoutes(app: FastifyInstance): void {
   serveFiles(
     app,
-    { "/docs": file("index.html"), "/docs/rapidoc-min.js": file("rapidoc-min.js") },
+    {
+      "/docs": file("index.html"),
+      "/docs/page.js": file("page.js"),
+      "/docs/rapidoc-min.js": file("rapidoc-min.js"),
+    },
     DOCS_HEADERS,
   );
 }

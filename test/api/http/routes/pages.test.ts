@@ -46,6 +46,14 @@ describe("GET /docs", () => {
         const text = `${await shown()}`;
         return paths.every((path) => text.includes(path));
       });
+      await until("a label for every field", async () => {
+        const counts = (await evaluate(`(() => {
+          const trees = (root) => [root, ...[...root.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ? trees(shadowRoot) : [])];
+          const fields = trees(document).flatMap((root) => [...root.querySelectorAll("input, select, textarea")]);
+          return [fields.length, fields.filter(({ labels, ariaLabel }) => labels.length === 0 && !ariaLabel).length];
+        })()`)) as [number, number];
+        return counts[0] > 20 && counts[1] === 0;
+      });
       const loaded = `performance.getEntriesByType("resource").map(({ name }) => name).join(" ")`;
       const names = `${await evaluate(loaded)}`.split(" ");
       const urls = names.filter((name) => !name.startsWith("data:"));

@@ -15,6 +15,7 @@ import type {
   ConverseReply,
   CreatedVoice,
   DeletedVoice,
+  DialogueEvent,
   Info,
   ModelCard,
   StreamEvent,
@@ -25,6 +26,7 @@ import type {
 } from "./replies.ts";
 import type {
   ConverseRequest,
+  DialogueRequest,
   NewVoice,
   SpeechRequest,
   TranscriptFormat,
@@ -70,8 +72,23 @@ export class Antiphon {
   }
 
   /** Converts text to speech with OpenAI's fields: a file in the requested format. */
-  async speech(request: SpeechRequest, options?: CallOptions): Promise<Blob> {
+  speech(request: SpeechRequest, options?: CallOptions): Promise<Blob> {
     return this.#whole("/v1/audio/speech", request, options, fileOf);
+  }
+
+  /** Speaks a script of several people: a file in the requested format. */
+  dialogue(request: DialogueRequest, options?: CallOptions): Promise<Blob> {
+    return this.#whole("/v1/audio/dialogue", request, options, fileOf);
+  }
+
+  /** Streams a dialogue: who speaks with which voice, then the file in parts, with words. Sent and left as in `stream`. */
+  dialogueStream(request: DialogueRequest, options: CallOptions = {}): AsyncIterableIterator<DialogueEvent> {
+    const asked = { ...request, stream_format: "sse" };
+    return readReply(
+      (signal) => this.#ask("/v1/audio/dialogue", asked, { ...options, signal }),
+      options.signal,
+      dialogueEventOf,
+    );
   }
 
   /** Transcribes a recording: text for the formats `text`, `srt` and `vtt`, otherwise an object. */
@@ -184,18 +201,19 @@ function formOf(fields: Readonly<Record<string, Field>>): FormData {
 /**
  * Streams a reply, requested when the first event is awaited. Leaving the iterator closes the connection at any time.
  */
-export function readReply(
+export function readReply<E = StreamEvent>(
   ask: (signal: AbortSignal) => Promise<Answer>,
   caller: AbortSignal | undefined,
-): AsyncIterableIterator<StreamEvent> {
+  read: ReadEvent<E> = eventOf as ReadEvent<E>,
+): AsyncIterableIterator<E> {
   let leave = () => {};
-  async function* read(): AsyncGenerator<StreamEvent, void, void> {
+  async function* readAll(): AsyncGenerator<E, void, void> {
     const { leaving, unfollow } = linkedController(caller);
     leave = () => leaving.abort(leave);
     let answer: Answer | undefined;
     try {
       answer = await ask(leaving.signal);
-      yield* eventsOf(answer);
+      yield* eventsOf(answer, read);
     } catch (error) {
       if (error !== leave) throw error;
     } finally {
@@ -203,7 +221,7 @@ export function readReply(
       answer?.end();
     }
   }
-  const events = read();
+  const events = readAll();
   const leaveAtNextEvent = events.return.bind(events);
   // A generator's own `return` waits for its pending read.
   events.return = () => {
@@ -213,31 +231,54 @@ export function readReply(
   return events;
 }
 
-async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void> {
+/** Parses an event: whether it is the last, and its value; null for an unknown kind. Throws an error event's failure. */
+type ReadEvent<E> = (
+  sent: SentEvent,
+  answer: Answer,
+) => { readonly value: E; readonly isLast: boolean } | null;
+
+async function* eventsOf<E>(answer: Answer, read: ReadEvent<E>): AsyncGenerator<E, void, void> {
   if (!answer.mediaType.startsWith("text/event-stream")) {
     throw answer.failure("invalid_response", "the answer is not an event stream: check baseUrl");
   }
   for await (const sent of readEvents(answer.chunks())) {
     answer.leftBytes = MAX_BYTES;
-    const event = eventOf(sent, answer);
-    if (event !== null) yield event;
-    if (event?.event === "end") return;
+    const event = read(sent, answer);
+    if (event !== null) yield event.value;
+    if (event?.isLast === true) return;
   }
   throw answer.failure("connection_error", BROKEN_OFF);
 }
 
-/** Parses an event; null for an unknown kind. Throws an `error` event's failure. */
-function eventOf({ event, data }: SentEvent, { failure }: Answer): StreamEvent | null {
+const eventOf: ReadEvent<StreamEvent> = ({ event, data }, answer) => {
   if (!/^(meta|audio|end|error)$/.test(event)) return null;
-  let sent: { type: AntiphonErrorType; message: string };
+  const sent = objectIn(data, answer);
+  if (event === "error") throw answer.failure(sent.type, sent.message);
+  if (event !== "audio")
+    return { value: { event, data: sent } as unknown as StreamEvent, isLast: event === "end" };
+  return { value: { event, data: sent, pcm: pcmOf(sent.pcm_b64) } as unknown as StreamEvent, isLast: false };
+};
+
+const dialogueEventOf: ReadEvent<DialogueEvent> = ({ data }, answer) => {
+  const sent = objectIn(data, answer);
+  if (sent.error !== undefined) throw answer.failure(sent.error.type, sent.error.message);
+  if (!/^(dialogue\.started|speech\.audio\.(delta|done))$/.test(sent.type)) return null;
+  return { value: sent as unknown as DialogueEvent, isLast: sent.type.endsWith("done") };
+};
+
+interface SentData {
+  readonly type: AntiphonErrorType;
+  readonly message: string;
+  readonly pcm_b64: string;
+  readonly error?: { readonly type: AntiphonErrorType; readonly message: string };
+}
+
+function objectIn(data: string, { failure }: Answer): SentData {
   try {
     const value = JSON.parse(data);
-    if (Object(value) !== value) throw new TypeError();
-    if (event === "audio") return { event, data: value, pcm: pcmOf(value.pcm_b64) };
-    if (event !== "error") return { event: event as "meta" | "end", data: value };
-    sent = value;
-  } catch (cause) {
-    throw failure("invalid_response", `an event "${event}" of the reply cannot be read`, { cause });
+    if (Object(value) === value) return value;
+  } catch {
+    // As below.
   }
-  throw failure(sent.type, sent.message);
+  throw failure("invalid_response", "an event of the reply cannot be read");
 }

@@ -185,6 +185,9 @@ export interface Word {
   readonly offset: number;
   /** Code points that it stands for: `$5` is one word, though two are spoken. */
   readonly length: number;
+  /** In a dialogue: the speaker's name, and the number of the line, from 0. */
+  readonly speaker?: string;
+  readonly line?: number;
 }
 
 /** One of Oculus's fifteen mouth shapes. */
@@ -262,3 +265,28 @@ export type StreamEvent =
   | { readonly event: "meta"; readonly data: MetaEvent }
   | { readonly event: "audio"; readonly data: AudioEvent; readonly pcm: Int16Array<ArrayBuffer> }
   | { readonly event: "end"; readonly data: EndEvent };
+
+/** Events of a dialogue, in this order: the first once, deltas, the last once. */
+export type DialogueEvent =
+  | {
+      readonly type: "dialogue.started";
+      readonly speakers: readonly {
+        readonly name: string;
+        readonly voice: string;
+        readonly is_chosen: boolean;
+      }[];
+      /** Places of the lines in the script, in code points. `scene`: the heading, if the line begins a scene. */
+      readonly lines: readonly {
+        readonly speaker: string;
+        readonly offset: number;
+        readonly length: number;
+        readonly scene: string | null;
+      }[];
+    }
+  /** Joined, the base64 of all `audio` is the file. */
+  | ({ readonly type: "speech.audio.delta"; readonly audio: string } & Marks)
+  | ({
+      readonly type: "speech.audio.done";
+      readonly stop: "finished" | "length";
+      readonly usage: Usage;
+    } & Marks);

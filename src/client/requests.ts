@@ -81,6 +81,26 @@ export interface SpeechRequest extends SpeechOptions {
   readonly speed?: number;
 }
 
+/** Request of `dialogue`: a script of lines `Name: words`, or lines. */
+export interface DialogueRequest extends Omit<SpeechOptions, "input_type"> {
+  readonly script?: string;
+  readonly lines?: readonly {
+    /** A voice, or a name in `voices`. */
+    readonly voice: string;
+    readonly text: string;
+    readonly instructions?: string;
+  }[];
+  /** Voices of speakers by their names. Others get voices of their own. */
+  readonly voices?: Readonly<Record<string, NamedVoice>>;
+  /** Seconds between two speakers. Default: 0.1 to 1.2, by what is said. */
+  readonly gap?: number;
+  readonly model?: string;
+  /** As in `speech`. */
+  readonly response_format?: string;
+  readonly speed?: number;
+  readonly params?: GenParams;
+}
+
 export interface NewVoice {
   /** 1 to 64 characters, unique among the key's voices. */
   readonly name: string;

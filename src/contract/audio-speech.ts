@@ -137,7 +137,9 @@ export function isSentWhole(
 }
 
 /** Returns the format of a request. Throws a 400 {@link ServiceError} for an unsupported one. */
-export function resolveFormat({ response_format: asked = "mp3" }: AudioSpeechRequest): SpeechFormat {
+export function resolveFormat({
+  response_format: asked = "mp3",
+}: Pick<AudioSpeechRequest, "response_format">): SpeechFormat {
   const format = SPEECH_FORMATS.find((each) => each === asked);
   if (format !== undefined) return format;
   throw new ServiceError(

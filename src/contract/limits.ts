@@ -13,6 +13,13 @@ export const MAX_SPEECH_FRAMES = 65_536;
 /** Maximum frames (80 ms) of a reply kept in memory: 11 minutes, more than prose takes at the lowest speed. */
 export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
 
+/** Maximum lines of a dialogue, and maximum code points of its script: about two hours of speech. */
+export const MAX_DIALOGUE_LINES = 1_000;
+export const MAX_SCRIPT_CHARS = 100_000;
+
+/** Maximum speakers of a dialogue. */
+export const MAX_DIALOGUE_SPEAKERS = 32;
+
 /** Maximum code points of instructions to the writer. */
 export const MAX_INSTRUCTIONS_CHARS = 2_000;
 

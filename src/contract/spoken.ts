@@ -19,6 +19,10 @@ export const WordTiming = Type.Object(
     end,
     offset: Type.Integer({ minimum: 0, description: "Position in the reply's text, in code points." }),
     length: Type.Integer({ minimum: 0, description: "Length in code points." }),
+    speaker: Type.Optional(Type.String({ description: "In a dialogue: the name of the speaker." })),
+    line: Type.Optional(
+      Type.Integer({ minimum: 0, description: "In a dialogue: the number of the line, from 0." }),
+    ),
   },
   { title: "SpokenWord" },
 );

@@ -1,6 +1,7 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 import { AudioSpeechRequest } from "./audio-speech.ts";
+import { DialogueRequest } from "./dialogue.ts";
 import { quoted, ServiceError } from "./errors.ts";
 import { ClientSecretRequest } from "./realtime/session.ts";
 import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "./requests.ts";
@@ -13,6 +14,8 @@ export const parseTtsRequest = parser(TtsRequest);
 export const parseConverseRequest = parser(ConverseRequest);
 
 export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
+
+export const parseDialogueRequest = parser(DialogueRequest);
 
 export const parseClientSecretRequest = parser(ClientSecretRequest);
 

@@ -42,6 +42,9 @@ export interface SpokenWord {
   /** Position in the whole text, in code points. In order, never overlapping. */
   readonly offset: number;
   readonly length: number;
+  /** In a dialogue: the speaker's name, and the number of the line, from 0. */
+  readonly speaker?: string;
+  readonly line?: number;
 }
 
 /** Some bytes of a file of speech, and the events in their samples. */

@@ -89,6 +89,7 @@ const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
   captions: fileURLToPath(new URL("../core/captions/", import.meta.url)),
+  dialogue: fileURLToPath(new URL("../core/dialogue/", import.meta.url)),
   audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 

@@ -95,7 +95,8 @@ const SHARED_BY_ENGINES = ["prosody", "following"];
 const COMPUTED = ["src/workers/thread-entry.ts"];
 
 /** What browsers share: the playground makes its files with the same encoders, which Node alone opens by `open-encoder`. */
-const FOR_BROWSERS = /^src\/(contract|core\/captions|client|audio\/encode)\/(?!open-encoder\.ts$)/;
+const FOR_BROWSERS =
+  /^src\/(contract|core\/(?:captions|dialogue)|client|audio\/encode)\/(?!open-encoder\.ts$)/;
 
 const imports = readImports(TOP, "src");
 

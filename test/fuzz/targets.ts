@@ -13,6 +13,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
   ),
   ssml: async () => (await import("./ssml.ts")).ssmlFuzz,
   manner: async () => (await import("./manner.ts")).mannerFuzz,
+  script: async () => (await import("./script.ts")).scriptFuzz,
   "voice-form": async () => (await import("./voice-form.ts")).voiceFormFuzz,
   "voice-word": async () => (await import("./voice-word.ts")).voiceWordFuzz,
   "voice-list": async () => (await import("./voice-list.ts")).voiceListFuzz,

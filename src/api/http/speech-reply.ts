@@ -9,6 +9,7 @@ import type {
   SpeechAudioError,
   SpeechFormat,
 } from "../../contract/audio-speech.ts";
+import type { DialogueStarted } from "../../contract/dialogue.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { type AudioPayload, openAiError } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
@@ -118,14 +119,20 @@ export function bytesFormat(format: SpeechFormat, isPlayed: boolean): StreamForm
 /**
  * Returns the format of `stream_format` `sse`: the same bytes in OpenAI's events. Its SDKs expect failures in
  * `error`.
+ *
+ * @param started first event of a dialogue
  */
-export function eventsFormat(format: SpeechFormat, requestId: string): StreamFormat {
+export function eventsFormat(
+  format: SpeechFormat,
+  requestId: string,
+  started?: DialogueStarted,
+): StreamFormat {
   return {
     encoding: format,
     isPlayed: true,
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
-    opening: "",
+    opening: started === undefined ? "" : eventOf(started),
     frame: (bytes, _index, marks) => deltaOf(bytes, marks),
     closing: (outcome) => eventOf(doneOf(outcome)),
     failure: (error) =>

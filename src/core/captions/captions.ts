@@ -1,14 +1,14 @@
 import type { Cue } from "./cues-of.ts";
 
-export type { Cue, TimedWord } from "./cues-of.ts";
-export { type CueOptions, cuesOf } from "./cues-of.ts";
+export type { Cue, SpokenLine, TimedWord } from "./cues-of.ts";
+export { type CueOptions, cuesOf, dialogueCues } from "./cues-of.ts";
 
 /** Formats cues as SubRip, numbered from `first`. */
 export function toSrt(cues: readonly Cue[], first = 1): string {
   return cues
     .map(
-      ({ start, end, text }, index) =>
-        `${index + first}\n${timeStamp(start, ",")} --> ${timeStamp(end, ",")}\n${linesOf(text)}\n\n`,
+      ({ start, end, text, speaker }, index) =>
+        `${index + first}\n${timeStamp(start, ",")} --> ${timeStamp(end, ",")}\n${linesOf(speaker === undefined ? text : `${speaker}: ${text}`)}\n\n`,
     )
     .join("");
 }
@@ -16,9 +16,14 @@ export function toSrt(cues: readonly Cue[], first = 1): string {
 /** Formats cues as WebVTT (W3C, 2019), escaped. */
 export function toVtt(cues: readonly Cue[]): string {
   const blocks = cues.map(
-    (cue) => `${timeStamp(cue.start, ".")} --> ${timeStamp(cue.end, ".")}\n${timedText(cue)}\n\n`,
+    (cue) =>
+      `${timeStamp(cue.start, ".")} --> ${timeStamp(cue.end, ".")}\n${voiceTag(cue)}${timedText(cue)}\n\n`,
   );
   return `WEBVTT\n\n${blocks.join("")}`;
+}
+
+function voiceTag({ speaker }: Cue): string {
+  return speaker === undefined ? "" : `<v ${escaped(speaker).replaceAll(/\s+/g, " ")}>`;
 }
 
 /**

@@ -5,12 +5,23 @@ export interface Cue {
   readonly text: string;
   /** Offsets (UTF-16 units of `text`) and start times of words, for WebVTT's word timing. */
   readonly words?: readonly { readonly at: number; readonly start: number }[];
+  /** In a dialogue: the speaker's name. */
+  readonly speaker?: string;
 }
 
 /** A word of `meta.words`: seconds, and its place in the reply's text in code points. */
 export interface TimedWord {
   readonly start: number;
   readonly end: number;
+  readonly offset: number;
+  readonly length: number;
+  /** In a dialogue: the number of the line, from 0. */
+  readonly line?: number;
+}
+
+/** A line of a dialogue: its place in the script, in code points. */
+export interface SpokenLine {
+  readonly speaker: string;
   readonly offset: number;
   readonly length: number;
 }
@@ -61,6 +72,23 @@ export function cuesOf(
     cut(piece.slice(0, at));
     cut(piece.slice(at));
   }
+}
+
+/** Cuts a spoken dialogue into captions, each of one speaker. @param lines as the event `dialogue.started` has them */
+export function dialogueCues(
+  words: readonly TimedWord[],
+  script: string,
+  lines: readonly SpokenLine[],
+  options?: CueOptions,
+): Cue[] {
+  const characters = Array.from(script);
+  const byLine: TimedWord[][] = lines.map(() => []);
+  for (const word of words) byLine[word.line ?? 0]?.push(word);
+  return lines.flatMap(({ speaker, offset, length }, index) => {
+    const text = characters.slice(offset, offset + length).join("");
+    const own = byLine[index]!.map((word) => ({ ...word, offset: word.offset - offset }));
+    return cuesOf(own, text, options).map((cue) => ({ ...cue, speaker }));
+  });
 }
 
 /** A word with its punctuation. */

@@ -1,28 +1,25 @@
-import {
-  AudioSpeechRequest,
-  clampSpeed,
-  isSentWhole,
-  resolveFormat,
-  resolveModelName,
-  type SpeechFormat,
-} from "../../contract/audio-speech.ts";
+import { AudioSpeechRequest } from "../../contract/audio-speech.ts";
+import { DialogueRequest } from "../../contract/dialogue.ts";
 import { IgnoredFields, readJsonBody } from "../../contract/json/read-json.ts";
-import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../../contract/limits.ts";
+import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES } from "../../contract/limits.ts";
 import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "../../contract/requests.ts";
 import {
   parseAudioSpeechRequest,
   parseConverseRequest,
+  parseDialogueRequest,
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../../contract/validate.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
-import { mannerHeader, readManner } from "./read-manner.ts";
+import { type DialogueBody, resolveDialogue } from "./resolve-dialogue.ts";
 import { type ResolvedRequest, type ResolveModel, resolveConverse, resolveTts } from "./resolve-request.ts";
+import { resolveSpeech, SILENCE_S, type SpeechBody } from "./resolve-speech.ts";
 
 export interface RequestByKind {
   readonly tts: ResolvedRequest;
   readonly converse: ResolvedRequest;
   readonly speech: SpeechBody;
+  readonly dialogue: DialogueBody;
   readonly telephony: TelephonyBody;
 }
 
@@ -43,12 +40,13 @@ export function parseBody<P extends RequestKind>(
   const { value, textOf } = readJsonBody(body, SCHEMAS[purpose], {
     // Telephony platforms send many fields of their own, and read no headers.
     ...(purpose === "telephony" ? {} : { unread }),
-    isNullAbsent: purpose === "speech" || purpose === "telephony",
+    isNullAbsent: purpose === "speech" || purpose === "dialogue" || purpose === "telephony",
   });
   const resolveKind: { [Q in RequestKind]: () => RequestByKind[Q] } = {
     tts: () => resolveTts(parseTtsRequest(value), resolve),
     converse: () => resolveConverse(parseConverseRequest(value), resolve, textOf),
     speech: () => resolveSpeech(parseAudioSpeechRequest(value), resolve),
+    dialogue: () => resolveDialogue(parseDialogueRequest(value), resolve),
     telephony: () => resolveTelephony(parseTelephonyRequest(value), resolve, voice),
   };
   const prepared = resolveKind[purpose]();
@@ -60,53 +58,9 @@ const SCHEMAS = {
   tts: TtsRequest,
   converse: ConverseRequest,
   speech: AudioSpeechRequest,
+  dialogue: DialogueRequest,
   telephony: { anyOf: [VoiceRequest, VendorRequest] },
 } satisfies Record<RequestKind, object>;
-
-/** Text-to-speech request of OpenAI's clients, and the form of its answer. */
-interface SpeechBody extends ResolvedRequest {
-  readonly format: SpeechFormat;
-  /** Absent: the format's default. */
-  readonly streamFormat: AudioSpeechRequest["stream_format"];
-  /** Actual speed, if it differs from the requested one; else `null`. */
-  readonly nearestSpeed: number | null;
-  /** Report on its instructions how to speak; `null` if it has none. */
-  readonly mannerHeader: string | null;
-}
-
-/** Silence for an input without words, which clients send that send sentence by sentence. */
-const SILENCE_S = 0.2;
-
-/** Resolves a request of OpenAI's API. Throws a 400 {@link ServiceError} that names the field. */
-function resolveSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): SpeechBody {
-  const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
-  const format = resolveFormat(asked);
-  const rate = clampSpeed(speed);
-  const manner = readManner(asked.instructions);
-  const extras = {
-    ...(voice === undefined ? {} : { voice }),
-    ...(lexicon === undefined ? {} : { lexicon }),
-    ...(visemes === undefined ? {} : { visemes }),
-    ...(input_type === undefined ? {} : { input_type }),
-  };
-  const request = { text: input, model: resolveModelName(model), ...extras };
-  const prepared = resolveTts(request, resolve, {
-    fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
-    maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
-    preset: rate === 1 ? {} : { rate },
-    ...(manner === null ? {} : { manner: manner.asked }),
-    silenceS: SILENCE_S,
-  });
-  const nearestSpeed = rate === speed ? null : rate;
-  const { takes } = prepared.model.card;
-  return {
-    ...prepared,
-    format,
-    streamFormat,
-    nearestSpeed,
-    mannerHeader: manner && mannerHeader(manner, takes.manner),
-  };
-}
 
 /** Request of a telephony platform. */
 interface TelephonyBody extends ResolvedRequest {

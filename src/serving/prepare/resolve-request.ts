@@ -16,6 +16,7 @@ import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
 import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
 import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
+import type { ResolvedDialogue } from "./resolved-dialogue.ts";
 
 /** Request that has been checked in full: from here on only the server can fail. */
 export interface ResolvedRequest {
@@ -52,6 +53,8 @@ export interface ResolvedRequest {
   readonly maxTokens?: number;
   /** Seconds of silence that stand for a text with nothing to speak. */
   readonly silenceS?: number;
+  /** The dialogue to speak instead of the open turn. */
+  readonly dialogue?: ResolvedDialogue;
   /** Unread fields of the request, as a header reports them; absent if there are none. */
   readonly unread?: string;
 }
@@ -211,7 +214,7 @@ function readHistory(
 }
 
 /** Checks the field `lexicon`. Throws a 400 that names the word and what is wrong. */
-function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
+export function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
   const words = Object.entries(lexicon);
   for (const word of words) {
     const fault = lexiconEntryFault(word);
@@ -233,7 +236,7 @@ function checkedInstructions(instructions = ""): string | null {
   return instructions.trim() === "" ? null : instructions;
 }
 
-function chooseModel(parts: RequestParts, resolve: ResolveModel): PublicModel {
+export function chooseModel(parts: Pick<RequestParts, "model" | "mode">, resolve: ResolveModel): PublicModel {
   const id = parts.model ?? null;
   const model = resolve(id);
   if (model === undefined) {
@@ -299,7 +302,7 @@ function openTurn(
 }
 
 /** Rejects a text that is too long without its markup. The schema allows more, because it counts the markup too. */
-function checkLength(unmarkedChars: number, maxChars: number, field: string): void {
+export function checkLength(unmarkedChars: number, maxChars: number, field: string): void {
   if (unmarkedChars > maxChars)
     throw new ServiceError(422, `${field} must have at most ${maxChars} characters`, { param: field });
 }
@@ -315,7 +318,7 @@ function silenceOf(
   return { silenceS: Math.max(silenceS, Math.min(askedS, delivery.maxFrames * FRAME_S)) };
 }
 
-function deliveryOf(params: GenParams | undefined): Delivery {
+export function deliveryOf(params: GenParams | undefined): Delivery {
   const resolved = resolveParams(params);
   return {
     temperature: resolved.temperature,

@@ -51,7 +51,7 @@ export class MarkCollector {
   }
 }
 
-function wordOf({ word, mark, startS, endS, offset, length }: Word): WordTiming {
+function wordOf({ word, mark, startS, endS, offset, length, speaker, line }: Word): WordTiming {
   return {
     word,
     ...(mark === undefined ? {} : { mark }),
@@ -59,6 +59,8 @@ function wordOf({ word, mark, startS, endS, offset, length }: Word): WordTiming 
     end: inMs(endS),
     offset,
     length,
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(line === undefined ? {} : { line }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Encoding } from "../../audio/encode/encoder.ts";
 import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
 import { type TextPiece, writtenText } from "../../core/marked-text.ts";
 import type { Span } from "../../core/span.ts";
-import { type SpeechReport, silence } from "../../core/speech-model.ts";
+import { type SpeechModel, type SpeechReport, silence } from "../../core/speech-model.ts";
 import type { Stopper } from "../../core/stop-with.ts";
 import type { Slot } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
@@ -12,6 +12,7 @@ import type { ResolvedRequest } from "../prepare/resolve-request.ts";
 import { DeadlineTimer } from "../running-work.ts";
 import type { PlaybackPacer } from "./playback-pacer.ts";
 import { type MarkCollector, type ReplyChunk, toReplyChunk } from "./reply-chunk.ts";
+import { speakDialogue } from "./speak-dialogue.ts";
 import type { StreamedText, TextStream } from "./streamed-text.ts";
 import type { UtteranceStats } from "./utterance-stats.ts";
 
@@ -74,11 +75,15 @@ export function openSpeechFrames({
     request.onSentence,
   );
   const script = buildScript(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
-  const { silenceS } = prepared;
+  const { silenceS, dialogue } = prepared;
+  const encoded = (frames: ReturnType<SpeechModel["speak"]>) =>
+    encodedSpeech(frames, request.encoding, script.seed);
   const speech =
-    silenceS === undefined
-      ? speakEncoded(lease.model, script, request.encoding, stop.signal)
-      : encodedSpeech(silence(silenceS), request.encoding, script.seed);
+    silenceS !== undefined
+      ? encoded(silence(silenceS))
+      : dialogue !== undefined
+        ? encoded(speakDialogue(lease.model, { ...prepared, dialogue }, script, stop.signal))
+        : speakEncoded(lease.model, script, request.encoding, stop.signal);
   const awaited = () => (textStream?.isWriting === true ? textStream.source : "the speech model");
   const waits = new DeadlineTimer(frameTimeoutMs, stop, awaited);
   const pause = () => (request.isPlayed ? pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null);

@@ -18,6 +18,7 @@ import {
   type VoiceChoice,
 } from "../prepare/choose-voice.ts";
 import type { ResolvedRequest } from "../prepare/resolve-request.ts";
+import type { ResolvedDialogue } from "../prepare/resolved-dialogue.ts";
 import { listVoices, type RemoteVoices, withRemoteVoices } from "./voice-list.ts";
 
 export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => Promise<Clip>;
@@ -154,11 +155,11 @@ export class CustomVoices {
  * unknown one, that of a speaker who says nothing now included.
  */
 export async function findRequestVoices(
-  { customVoice, otherCustomVoices = [], textVoices, model: { card } }: ResolvedRequest,
+  { customVoice, otherCustomVoices = [], textVoices, dialogue, model: { card } }: ResolvedRequest,
   customVoices: Pick<CustomVoices, "find" | "check"> | undefined,
   keyId: string,
   signal: AbortSignal,
-): Promise<Pick<ResolvedRequest, "voice" | "textVoices">> {
+): Promise<Pick<ResolvedRequest, "voice" | "textVoices" | "dialogue">> {
   const find = (asked: CustomVoiceRef): Promise<ChosenVoice> => {
     if (customVoices === undefined) throw unknownVoice(asked, card);
     return abortable(customVoices.find(asked, keyId, card), signal);
@@ -167,10 +168,18 @@ export async function findRequestVoices(
   if (other !== undefined && customVoices === undefined) throw unknownVoice(other, card);
   if (other !== undefined) await abortable(customVoices!.check(otherCustomVoices, keyId, card), signal);
   const voice = customVoice && (await find(customVoice));
-  const found: Record<string, VoiceChoice> = {};
-  for (const [name, choice] of Object.entries(textVoices ?? {}))
-    found[name] = choice.customVoice === undefined ? choice : { voice: await find(choice.customVoice) };
-  return { ...(voice && { voice }), ...(textVoices && { textVoices: found }) };
+  const choiceOf = async (choice: VoiceChoice): Promise<VoiceChoice> =>
+    choice.customVoice === undefined ? choice : { voice: await find(choice.customVoice) };
+  const found: [string, VoiceChoice][] = [];
+  for (const [name, choice] of Object.entries(textVoices ?? {})) found.push([name, await choiceOf(choice)]);
+  const speakers: ResolvedDialogue["speakers"][number][] = [];
+  for (const speaker of dialogue?.speakers ?? [])
+    speakers.push({ ...speaker, choice: await choiceOf(speaker.choice) });
+  return {
+    ...(voice && { voice }),
+    ...(textVoices && { textVoices: Object.fromEntries(found) }),
+    ...(dialogue && { dialogue: { ...dialogue, speakers } }),
+  };
 }
 
 /**

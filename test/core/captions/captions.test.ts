@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timeStamp, toSrt, toVtt } from "../../../src/core/captions/captions.ts";
+import { dialogueCues, timeStamp, toSrt, toVtt } from "../../../src/core/captions/captions.ts";
 import fc from "../../properties.ts";
 
 test("a time has hours, minutes, seconds and milliseconds", () => {
@@ -57,4 +57,26 @@ test("there is a caption per segment, and each reads back as written", () => {
       );
     }),
   );
+});
+
+test("captions of a dialogue have one speaker each, without names and directions in their text", () => {
+  const script = "Anna: One & two.\nBen <b> (sad): Three.";
+  const lines = [
+    { speaker: "Anna", offset: 6, length: 10 },
+    { speaker: "Ben <b>", offset: 32, length: 6 },
+  ];
+  const word = (offset: number, length: number, start: number, line: number) => ({
+    offset,
+    length,
+    start,
+    end: start + 0.5,
+    line,
+  });
+  const words = [word(6, 3, 0, 0), word(12, 3, 1, 0), word(32, 5, 2, 1)];
+  const cues = dialogueCues(words, script, lines);
+  assert.equal(
+    toVtt(cues),
+    "WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n<v Anna>One &amp; two.\n\n00:00:02.000 --> 00:00:02.500\n<v Ben &lt;b&gt;>Three.\n\n",
+  );
+  assert.match(toSrt(cues), /\nAnna: One & two\.\n.*\nBen <b>: Three\.\n/s);
 });

@@ -107,6 +107,25 @@ export const BODY_EXAMPLES = {
       },
     },
   },
+  dialogue: {
+    script: {
+      summary: "A script, as an MP3 file",
+      value: {
+        script: "Anna: Did you hear that?\n\nBen (calm): It was only the wind.",
+        voices: { Anna: "1" },
+      },
+    },
+    lines: {
+      summary: "Lines, streamed as events",
+      value: {
+        lines: [
+          { voice: "0", text: "Knock, knock." },
+          { voice: "1", text: "Who's there?", instructions: "excited" },
+        ],
+        stream_format: "sse",
+      },
+    },
+  },
   telephony: {
     vapi: {
       summary: "As Vapi sends it",

@@ -1,4 +1,3 @@
-import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError } from "../../../contract/audio-speech.ts";
 import {
   AudioTranscriptionRequest,
   AudioTranslationRequest,
@@ -11,23 +10,15 @@ import {
 } from "../../../contract/audio-transcriptions.ts";
 import { ClientSecretReply } from "../../../contract/realtime/session.ts";
 import {
-  AudioEvent,
   AudioModelList,
-  ConverseResponse,
-  EndEvent,
-  ErrorEvent,
   Health,
   Info,
-  MetaEvent,
   ModelEntry,
   ModelList,
-  TtsResponse,
   UsageSummary,
 } from "../../../contract/replies.ts";
 import { CreatedVoice, DeletedVoice, NewVoiceForm } from "../../../contract/voice-form.ts";
 import { VOICE_WORDS, VoiceList } from "../../../contract/voices.ts";
-import { TELEPHONY_RATES } from "../routes/speech.ts";
-import { MEDIA_TYPES } from "../speech-reply.ts";
 import { BODY_EXAMPLES } from "./body-examples.ts";
 import {
   failureResponses,
@@ -41,20 +32,10 @@ import {
   SECURITY_SCHEMES,
   STREAMED,
   UNREAD,
-  WHOLE,
   webSocket,
 } from "./operations.ts";
-import {
-  eventStream,
-  namedEvents,
-  publishedCall,
-  publishedClientSecret,
-  publishedConverse,
-  publishedSpeech,
-  publishedTts,
-  telephonyQuery,
-  unnamedEvents,
-} from "./published-schemas.ts";
+import { eventStream, publishedClientSecret, unnamedEvents } from "./published-schemas.ts";
+import { BYTES, replyPaths } from "./reply-paths.ts";
 
 /** Returns the OpenAPI 3.1 document of the service, made from the schemas that bodies are validated against. */
 export function openApiDocument(): Json {
@@ -94,75 +75,8 @@ export function openApiDocument(): Json {
   };
 }
 
-const BYTES = { schema: { type: "string", format: "binary" } };
 const TEXT = { schema: { type: "string" } };
 const FORM = "multipart/form-data";
-
-function replyPaths(ref: Ref): Json {
-  const audio = Object.fromEntries(Object.values(MEDIA_TYPES).map((type) => [type, BYTES]));
-  const samples = Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, BYTES]));
-  const data = { meta: MetaEvent, audio: AudioEvent, end: EndEvent, error: ErrorEvent };
-  const events = ref(namedEvents("ConverseStreamEvent", data));
-  const speechEvents = ref(
-    unnamedEvents("SpeechStreamEvent", [SpeechAudioDelta, SpeechAudioDone, SpeechAudioError]),
-  );
-  return {
-    "/v1/tts": {
-      post: operation("speech", "textToSpeech", "Text to speech", {
-        body: ref(publishedTts),
-        examples: BODY_EXAMPLES.tts,
-        content: json(ref(TtsResponse)),
-        headers: WHOLE,
-      }),
-    },
-    "/v1/converse": {
-      post: operation("speech", "converse", "Complete the open turn", {
-        body: ref(publishedConverse),
-        examples: BODY_EXAMPLES.converse,
-        content: json(ref(ConverseResponse)),
-        headers: WHOLE,
-      }),
-    },
-    "/v1/converse/stream": {
-      post: operation("speech", "converseStream", "Complete the open turn, streamed", {
-        body: ref(publishedConverse),
-        examples: BODY_EXAMPLES.converse,
-        content: eventStream(events),
-        headers: [...UNREAD, ...STREAMED],
-        description:
-          "Server-sent events: one `meta`, then one `audio` for every frame of 80 ms, then one `end` or `error`. " +
-          "The `data` of each is one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
-          "of them in `meta`. Comment lines keep the connection alive. Speech is sent at most " +
-          "`limits.max_ahead_seconds` (see `GET /v1/info`) ahead of real-time playback, or, with the header " +
-          "`X-Antiphon-Pace: own`, as fast as the client reads it.",
-      }),
-    },
-    "/v1/audio/speech": {
-      post: operation("speech", "createSpeech", "Text to speech, as in OpenAI's API", {
-        body: ref(publishedSpeech),
-        examples: BODY_EXAMPLES.speech,
-        content: { ...audio, ...eventStream(speechEvents) },
-        headers: ["X-Antiphon-Speed", "X-Antiphon-Manner", "X-Antiphon-Cautions", ...WHOLE, ...STREAMED],
-        description:
-          "The audio in `response_format`, or, with `stream_format` `sse`, server-sent events without names: deltas, " +
-          "then one done event. A failure midway is sent as an event with an `error`; if the reply is plain audio, the " +
-          "connection is closed.",
-      }),
-    },
-    "/v1/audio/telephony": {
-      post: operation("speech", "speakCall", "Text to speech for telephony platforms, as a custom voice", {
-        body: ref(publishedCall),
-        parameters: telephonyQuery,
-        examples: BODY_EXAMPLES.telephony,
-        content: { "application/octet-stream": BYTES, "audio/mpeg": BYTES, ...samples },
-        headers: ["X-Antiphon-Cautions", ...STREAMED],
-        description:
-          "For Vapi, raw samples, 16-bit little-endian and mono, at the requested rate; for jambonz, an MP3, or raw " +
-          "samples at the query's `rate`. The audio is streamed while it is being spoken.",
-      }),
-    },
-  };
-}
 
 function recordingPaths(ref: Ref): Json {
   const captions = { "text/plain": TEXT, "application/x-subrip": TEXT, "text/vtt": TEXT };

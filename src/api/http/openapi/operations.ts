@@ -224,6 +224,9 @@ export const HEADERS: Json = {
       "like another language than the model's; several are separated by semicolons.",
     { type: "string", pattern: "^[ -~]{1,1000}$" },
   ),
+  "X-Antiphon-Voices": optional("Which voice speaks for whom, percent-encoded: `Anna=Maya, Ben=Theo`.", {
+    type: "string",
+  }),
   "X-Antiphon-Stop": optional(
     "Present if a reply that is sent whole ends before its text does; `meta.spoken_characters` says how much was spoken.",
     {

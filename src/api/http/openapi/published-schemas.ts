@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { AudioSpeechRequest } from "../../../contract/audio-speech.ts";
+import { DialogueRequest } from "../../../contract/dialogue.ts";
 import { MAX_INSTRUCTIONS_CHARS, MAX_SPEAKER_CHARS } from "../../../contract/limits.ts";
 import { ClientSecretRequest } from "../../../contract/realtime/session.ts";
 import {
@@ -90,6 +91,19 @@ export const publishedSpeech: Json = nullable(
     response_format: { enum: Object.keys(MEDIA_TYPES) },
   }),
 );
+
+/** The body of `POST /v1/audio/dialogue`: a script, or lines. */
+export const publishedDialogue: Json = {
+  ...nullable(
+    narrowed(DialogueRequest, {
+      lexicon,
+      script: { pattern: "^[\\s\\S]*\\S+:\\s+\\S[\\s\\S]*$" },
+      voices: { additionalProperties: { anyOf: voice.anyOf } },
+      response_format: { enum: Object.keys(MEDIA_TYPES) },
+    }),
+  ),
+  oneOf: [{ required: ["script"] }, { required: ["lines"] }],
+};
 
 /** Members that are `null` count as absent. */
 export const publishedClientSecret: Json = nullable(narrowed(ClientSecretRequest, {}));

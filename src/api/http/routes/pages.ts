@@ -30,11 +30,12 @@ const PLAYGROUND_HEADERS = {
   "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
 };
 
-/** Folders of the page, and of the client's, caption and audio modules that it imports. */
+/** Folders of the page, and of the modules that it imports. */
 export interface PlaygroundDirs {
   readonly page: string;
   readonly client: string;
   readonly captions: string;
+  readonly dialogue: string;
   readonly audio: string;
 }
 
@@ -45,6 +46,7 @@ export function playgroundRoutes(app: FastifyInstance, dirs: PlaygroundDirs): vo
     ...files,
     ...filesIn(dirs.client, "/playground/client/"),
     ...filesIn(dirs.captions, "/playground/captions/"),
+    ...filesIn(dirs.dialogue, "/playground/dialogue/"),
     ...modulesOf(dirs.audio, ENCODERS, "/playground/audio/"),
   };
   serveFiles(app, { "/": index!, ...own, ...PACKAGED }, PLAYGROUND_HEADERS);

@@ -1,7 +1,8 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Encoding, PCM_RATES, pcmAt } from "../../../audio/encode/encoder.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { isSentWhole } from "../../../contract/audio-speech.ts";
+import type { DialogueStarted } from "../../../contract/dialogue.ts";
 import { ServiceError } from "../../../contract/errors.ts";
 import type {
   AudioModelList,
@@ -11,7 +12,10 @@ import type {
   TtsResponse,
 } from "../../../contract/replies.ts";
 import { cautionsHeader } from "../../../serving/prepare/read-markup.ts";
+import type { ReadRequest } from "../../../serving/prepare/request-reader.ts";
 import type { ResolvedRequest } from "../../../serving/prepare/resolve-request.ts";
+import type { SpeechBody } from "../../../serving/prepare/resolve-speech.ts";
+import type { ResolvedDialogue } from "../../../serving/prepare/resolved-dialogue.ts";
 import type { SpeechOutcome } from "../../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../paced-response.ts";
@@ -98,25 +102,24 @@ function endOf(prepared: ResolvedRequest, outcome: SpeechOutcome): EndEvent {
 
 /** Fits the longest input with every character escaped, and instructions. */
 const MAX_SPEECH_BODY_BYTES = 512 * 1024;
+/** Fits the longest script with every character escaped, and a thousand lines with instructions. */
+const MAX_DIALOGUE_BODY_BYTES = 4 * 1024 * 1024;
 
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  const bodyLimit = Math.min(MAX_SPEECH_BODY_BYTES, deps.options.bodyLimitBytes);
-  app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
+  const routeOf = (maxBytes: number) => ({
+    bodyLimit: Math.min(maxBytes, deps.options.bodyLimitBytes),
+    config: { access: "token" as const },
+  });
+  app.post("/v1/audio/speech", routeOf(MAX_SPEECH_BODY_BYTES), async (request, reply) => {
     const asked = await readRequestBody("speech", deps.requestReader, request, reply);
-    const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
-    if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
-    const cautions = cautionsHeader(asked.prepared);
-    if (cautions !== null) reply.header("X-Antiphon-Cautions", cautions);
-    if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
-    if (isSentWhole(format, streamFormat)) {
-      const { file, outcome } = await collectReply(deps, asked, request, format);
-      setStopHeader(reply, outcome);
-      return sendFile(reply, file, MEDIA_TYPES[format]);
-    }
-    // Without `stream_format`, clients mostly save the file, or play it once it is complete.
-    const isPlayed = streamFormat !== undefined;
-    const form = streamFormat === "sse" ? eventsFormat(format, request.id) : bytesFormat(format, isPlayed);
-    return streamSpeech(deps, asked, request, reply, form);
+    return sendSpeech(deps, asked, request, reply);
+  });
+
+  app.post("/v1/audio/dialogue", routeOf(MAX_DIALOGUE_BODY_BYTES), async (request, reply) => {
+    const asked = await readRequestBody("dialogue", deps.requestReader, request, reply);
+    const started = dialogueStarted(asked.prepared.dialogue);
+    reply.header("X-Antiphon-Voices", voicesHeader(started));
+    return sendSpeech(deps, asked, request, reply, started);
   });
 
   const access = deps.options.keylessLists === "none" ? "key" : "open";
@@ -124,6 +127,52 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const cards = deps.cards();
     return { object: "list", data: cards, models: cards.map(({ id, display_name: name }) => ({ id, name })) };
   });
+}
+
+/** Sends speech as the request asks for it. @param started first event of a dialogue */
+async function sendSpeech(
+  deps: HttpDeps,
+  asked: ReadRequest<SpeechBody>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  started?: DialogueStarted,
+): Promise<FastifyReply | undefined> {
+  const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
+  if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
+  const cautions = cautionsHeader(asked.prepared);
+  if (cautions !== null) reply.header("X-Antiphon-Cautions", cautions);
+  if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
+  if (isSentWhole(format, streamFormat)) {
+    const { file, outcome } = await collectReply(deps, asked, request, format);
+    setStopHeader(reply, outcome);
+    return sendFile(reply, file, MEDIA_TYPES[format]);
+  }
+  // Without `stream_format`, clients mostly save the file, or play it once it is complete.
+  const isPlayed = streamFormat !== undefined;
+  const form =
+    streamFormat === "sse" ? eventsFormat(format, request.id, started) : bytesFormat(format, isPlayed);
+  await streamSpeech(deps, asked, request, reply, form);
+  return undefined;
+}
+
+function dialogueStarted({ speakers, lines }: ResolvedDialogue): DialogueStarted {
+  return {
+    type: "dialogue.started",
+    speakers: speakers.map(({ name, voice, isChosen }) => ({ name, voice, is_chosen: isChosen })),
+    lines: lines.map(({ speaker, offset, length, scene }) => ({
+      ...{ speaker: speakers[speaker]!.name, offset, length, scene },
+    })),
+  };
+}
+
+/** Formats who speaks with which voice: `Anna=Maya, Ben=Theo`, percent-encoded. */
+function voicesHeader({ speakers }: DialogueStarted): string {
+  return speakers
+    .map(
+      ({ name, voice }) =>
+        `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(voice.toWellFormed())}`,
+    )
+    .join(", ");
 }
 
 /** Fits the longest text with every character escaped, and Vapi's details of the call. */

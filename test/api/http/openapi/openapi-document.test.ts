@@ -282,6 +282,8 @@ describe("Response headers", () => {
       }
     }
     await post("/v1/audio/speech", { input: '<speak><lang xml:lang="fr">Bonjour.</lang></speak>' });
+    const script = "Anna: Hi.\nBen: [voice:1] Ho.";
+    for (const stream_format of ["audio", "sse"]) await post("/v1/audio/dialogue", { script, stream_format });
     await post("/v1/audio/telephony", { text: "Hi." });
     await post("/v1/audio/telephony?rate=8000", { text: "Hi." });
     for (const response_format of ["json", "verbose_json", "text", "srt", "vtt"]) {

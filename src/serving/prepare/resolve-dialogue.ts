@@ -1,0 +1,285 @@
+import { resolveModelName } from "../../contract/audio-speech.ts";
+import type { DialogueRequest } from "../../contract/dialogue.ts";
+import { quoted, ServiceError } from "../../contract/errors.ts";
+import {
+  countChars,
+  MAX_DIALOGUE_LINES,
+  MAX_DIALOGUE_SPEAKERS,
+  MAX_SPEECH_CHARS,
+  MAX_SPEECH_FRAMES,
+} from "../../contract/limits.ts";
+import { memberField } from "../../contract/validate.ts";
+import { type NamedVoice, voiceName } from "../../contract/voices.ts";
+import { parseScript, ScriptError, speakerKey } from "../../core/dialogue/parse-script.ts";
+import { spokenText } from "../../core/marked-text.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+import type { Lexicon } from "../../core/script.ts";
+import type { PublicModel } from "../../models/public-models.ts";
+import { hasSpeakable } from "../../text/characters.ts";
+import { chooseSpeaker, findModelVoice, type VoiceChoice } from "./choose-voice.ts";
+import { ContentHash } from "./history-audio.ts";
+import { readManner } from "./read-manner.ts";
+import { readMarkup } from "./read-markup.ts";
+import {
+  checkedLexicon,
+  checkLength,
+  chooseModel,
+  deliveryOf,
+  type ResolveModel,
+} from "./resolve-request.ts";
+import { type SpeechBody, speechForm } from "./resolve-speech.ts";
+import type { DialogueLine, DialogueSpeaker, ResolvedDialogue } from "./resolved-dialogue.ts";
+
+/** A dialogue, and the form of its answer. */
+export interface DialogueBody extends SpeechBody {
+  readonly dialogue: ResolvedDialogue;
+}
+
+interface AskedLine {
+  readonly speaker: string;
+  readonly text: string;
+  readonly instructions?: string | undefined;
+  readonly scene: string | null;
+  /** UTF-16 units from the start of the reply's text. */
+  readonly from: number;
+  /** Name of its text in messages, and the field in errors. */
+  readonly field: string;
+  readonly param: string;
+  /** Field in which the speaker's name is a voice; `null` if it may be any name. */
+  readonly voiceField: string | null;
+}
+
+/** Resolves a dialogue. Throws a 400 or 422 {@link ServiceError} that names the field, and the line of a script. */
+export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel): DialogueBody {
+  const model = chooseModel({ model: resolveModelName(request.model), mode: "converse" }, resolve);
+  const { preset, maxFrames, ...form } = speechForm(request, MAX_DIALOGUE_LINES * MAX_SPEECH_FRAMES);
+  const voices = voicesByKey(request.voices ?? {});
+  const cautions = new Set<string>();
+  const asked = request.lines === undefined ? scriptLines(request, voices, cautions) : givenLines(request);
+  const speakers = castSpeakers(asked, voices, model.card, cautions);
+  const text = request.script ?? asked.map((line) => line.text).join("\n");
+  const lexicon = checkedLexicon(request.lexicon);
+  const read = readLines(asked, text, { model, lexicon, gapS: request.gap, speakers, cautions });
+  const delivery = deliveryOf(request.params);
+  const maxLineFrames = request.params?.max_new_tokens ?? MAX_SPEECH_FRAMES;
+  return {
+    ...{ conversation: { history: [], open: { speaker: "0", text } }, speaker: "0" },
+    dialogue: { speakers: [...speakers.values()], lines: read.lines, maxLineFrames },
+    delivery: { ...delivery, maxFrames },
+    seed: read.hash.lexicon(lexicon).seed(delivery),
+    input: { chars: read.chars, audioS: 0 },
+    ...{ model, preset, lexicon, ...form },
+    hasMouth: request.visemes ?? false,
+    instructions: null,
+    mannerHeader: null,
+    ...(cautions.size === 0 ? {} : { cautions: [...cautions] }),
+    ...(Object.keys(read.textVoices).length === 0 ? {} : { textVoices: read.textVoices }),
+  };
+}
+
+interface LineContext {
+  readonly model: PublicModel;
+  readonly lexicon: Lexicon;
+  readonly gapS: number | undefined;
+  /** By the keys of their names, in order. */
+  readonly speakers: ReadonlyMap<string, DialogueSpeaker>;
+  readonly cautions: Set<string>;
+}
+
+/** Reads the marks and instructions of each line, and adds it to a hash. */
+function readLines(
+  asked: readonly AskedLine[],
+  text: string,
+  { model: { card }, lexicon, gapS, speakers, cautions }: LineContext,
+) {
+  const numbers = new Map([...speakers.keys()].map((key, index) => [key, index]));
+  const textVoices: Record<string, VoiceChoice> = Object.create(null);
+  const hash = new ContentHash(card.id);
+  const lines: DialogueLine[] = [];
+  let [chars, offset, at] = [0, 0, 0];
+  let isSpeakable = false;
+  for (const [index, line] of asked.entries()) {
+    const { instructions, scene } = line;
+    const read = inLine(line, () => readMarkup(line.text, line.field, card, "text", lexicon));
+    inLine(line, () => checkLength(read.unmarkedChars, MAX_SPEECH_CHARS, line.field));
+    const hasWords = hasSpeakable(spokenText(read.piece));
+    isSpeakable ||= hasWords;
+    if (!hasWords) cautions.add(`${line.field} has nothing speakable: it is a pause`);
+    for (const caution of read.cautions) cautions.add(`${line.field}: ${caution}`);
+    Object.assign(textVoices, read.voices);
+    const manner = readManner(instructions);
+    const unfollowed = card.takes.manner === "words" ? [] : (manner?.unfollowed ?? []);
+    for (const clause of unfollowed) cautions.add(`${line.field}: ${clause} is not followed`);
+    const speaker = numbers.get(speakerKey(line.speaker))!;
+    offset += countChars(text.slice(at, line.from));
+    at = line.from;
+    lines.push({
+      ...{ speaker, text: line.text, piece: read.piece, offset, length: countChars(line.text), scene },
+      ...(manner === null ? {} : { manner: manner.asked }),
+      gapS: index === 0 ? null : gapBetween(asked[index - 1]!, line, gapS),
+    });
+    hash
+      .text(`${speaker}`)
+      .text(line.text)
+      .text(instructions ?? null);
+    chars += read.chars;
+  }
+  const param = asked[0]!.voiceField === null ? "script" : "lines";
+  if (!isSpeakable)
+    throw refusal(`${param} has nothing speakable: it needs at least one letter or digit`, param);
+  return { lines, hash, chars, textVoices };
+}
+
+function scriptLines(
+  { script }: DialogueRequest,
+  voices: ReadonlyMap<string, NamedMember>,
+  cautions: Set<string>,
+): AskedLine[] {
+  if (script === undefined)
+    throw refusal("script is missing: send the dialogue as script, or as lines", "script");
+  const { lines, directions } = parsedScript(
+    script,
+    [...voices.values()].map(({ name }) => name),
+  );
+  if (lines.length === 0)
+    throw refusal('script has no line to speak: write lines as in "Anna: Hello."', "script");
+  if (lines.length > MAX_DIALOGUE_LINES)
+    throw refusal(
+      `script has ${lines.length} lines, and at most ${MAX_DIALOGUE_LINES} are allowed: send it in parts`,
+      "script",
+    );
+  const shown = directions.slice(0, MAX_LISTED).join(", ") + (directions.length > MAX_LISTED ? ", …" : "");
+  if (shown !== "") cautions.add(`stage directions are not spoken: script line ${shown}`);
+  return lines.map(({ speaker, text, from, number, direction, scene }) => ({
+    ...{ speaker, text, from, scene, param: "script", voiceField: null },
+    instructions: direction ?? undefined,
+    field: `script line ${number}`,
+  }));
+}
+
+const MAX_LISTED = 5;
+
+function givenLines({ lines = [], script }: DialogueRequest): AskedLine[] {
+  if (script !== undefined) throw refusal("script and lines are both given: send one of them", "lines");
+  let from = 0;
+  return lines.map(({ voice, text, instructions }, index) => {
+    const [field, voiceField] = [`lines[${index}].text`, `lines[${index}].voice`];
+    if (speakerKey(voice) === "") throw refusal(`${voiceField} is empty: name a voice`, voiceField);
+    if (text.trim() === "") throw refusal(`${field} is empty: give words to speak`, field);
+    const line = { speaker: voice, text, instructions, scene: null, from, field, param: field, voiceField };
+    from += text.length + 1;
+    return line;
+  });
+}
+
+interface NamedMember {
+  readonly name: string;
+  readonly voice: NamedVoice;
+}
+
+/** Returns the members of `voices` by the key of their names. Throws for two spellings of one name. */
+function voicesByKey(voices: NonNullable<DialogueRequest["voices"]>): ReadonlyMap<string, NamedMember> {
+  const byKey = new Map<string, NamedMember>();
+  for (const [name, voice] of Object.entries(voices)) {
+    const key = speakerKey(name);
+    const other = byKey.get(key);
+    const field = memberField("voices", name);
+    if (key === "") throw refusal(`${field} has no name: name a speaker`, field);
+    if (other !== undefined)
+      throw refusal(`${field} is the same speaker as ${quoted(other.name)}: leave one of them out`, field);
+    byKey.set(key, { name, voice });
+  }
+  return byKey;
+}
+
+/**
+ * Chooses the voice of each speaker: the one in `voices`, the one that its name names, or else the model's first that no
+ * other speaker has. With more speakers than voices, voices are shared.
+ */
+function castSpeakers(
+  lines: readonly AskedLine[],
+  voices: ReadonlyMap<string, NamedMember>,
+  card: ModelCard,
+  cautions: Set<string>,
+): ReadonlyMap<string, DialogueSpeaker> {
+  const chosen = new Map<
+    string,
+    { readonly name: string; readonly word: string | null; readonly field: string }
+  >();
+  for (const { speaker: name, voiceField } of lines) {
+    const key = speakerKey(name);
+    if (chosen.has(key)) continue;
+    const member = voices.get(key);
+    const isVoice = voiceField !== null || findModelVoice(name, card) !== null;
+    const word = member === undefined ? (isVoice ? name : null) : voiceName(member.voice);
+    chosen.set(key, {
+      name,
+      word,
+      field: member ? memberField("voices", member.name) : (voiceField ?? "script"),
+    });
+  }
+  if (chosen.size > MAX_DIALOGUE_SPEAKERS)
+    throw refusal(
+      `script has ${chosen.size} speakers, and at most ${MAX_DIALOGUE_SPEAKERS} can speak in one dialogue: send it in parts`,
+      "script",
+    );
+  for (const [key, { name }] of voices)
+    if (!chosen.has(key)) cautions.add(`${memberField("voices", name)} speaks no line`);
+  const taken = new Set([...chosen.values()].map(({ word }) => word && findModelVoice(word, card)?.id));
+  const free = card.voices.filter(({ id }) => !taken.has(id));
+  const spare = free.length === 0 ? card.voices : free;
+  let next = 0;
+  const speakers = new Map<string, DialogueSpeaker>();
+  for (const [key, { name, word, field }] of chosen) {
+    const asked = word ?? spare[next++ % spare.length]!.id;
+    const voice = findModelVoice(asked, card)?.name ?? asked;
+    speakers.set(key, { name, voice, isChosen: word !== null, choice: chooseSpeaker(asked, field, card) });
+  }
+  if (next > free.length) cautions.add("there are more speakers than voices: some share one");
+  return speakers;
+}
+
+/**
+ * Returns the seconds of silence between two lines; `null` where the text itself asks for a pause. People answer after
+ * about 0.2 s (Stivers et al., PNAS 106, 2009); an interruption comes sooner, a new scene later.
+ */
+function gapBetween(before: AskedLine, line: AskedLine, askedS: number | undefined): number | null {
+  if (/\[pause:[^\]]*\]\s*$/.test(before.text) || /^\s*\[pause:/.test(line.text)) return null;
+  if (line.scene !== null) return Math.max(GAP_S.scene, askedS ?? 0);
+  if (speakerKey(before.speaker) === speakerKey(line.speaker)) return GAP_S.sameSpeaker;
+  if (askedS !== undefined) return askedS;
+  const end = /[—–?!…-]|\.{3}/.exec(before.text.slice(-4).replaceAll(/["'”’»)\]*_\s]/g, ""))?.[0] ?? ".";
+  return GAP_S.after[end] ?? GAP_S.answer;
+}
+
+const GAP_S = {
+  scene: 1.2,
+  sameSpeaker: 0.5,
+  answer: 0.35,
+  after: { "—": 0.1, "–": 0.1, "-": 0.1, "?": 0.25, "!": 0.25, "…": 0.7, "...": 0.7 } as Readonly<
+    Record<string, number>
+  >,
+} as const;
+
+function parsedScript(script: string, named: readonly string[]): ReturnType<typeof parseScript> {
+  try {
+    return parseScript(script, named);
+  } catch (error) {
+    if (error instanceof ScriptError) throw refusal(`script ${error.message}`, "script");
+    throw error;
+  }
+}
+
+/** Runs a check of a line; its errors name the field that the request has. */
+function inLine<T>({ param }: AskedLine, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.param === param) throw error;
+    throw new ServiceError(error.status, error.message, { param });
+  }
+}
+
+function refusal(message: string, param: string): ServiceError {
+  return new ServiceError(400, message, { param });
+}

@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { joinSamples } from "../../audio/pcm.ts";
+import { MIN_NEW_TOKENS } from "../../contract/limits.ts";
+import type { Turn } from "../../core/conversation.ts";
+import type { Script } from "../../core/script.ts";
+import {
+  type Frame,
+  NothingToSpeakError,
+  type SpeechModel,
+  type SpeechReport,
+  type SpokenWord,
+} from "../../core/speech-model.ts";
+import { buildScript } from "../prepare/build-script.ts";
+import type { ResolvedRequest } from "../prepare/resolve-request.ts";
+import type { DialogueLine, ResolvedDialogue } from "../prepare/resolved-dialogue.ts";
+import { FrameJoiner } from "./frame-joiner.ts";
+
+/** A resolved request for a dialogue, with the recordings of its custom voices. */
+export type DialogueScript = ResolvedRequest & { readonly dialogue: ResolvedDialogue };
+
+/**
+ * Speaks a dialogue as one utterance: each line is a turn of a conversation whose history are the lines before it. A line
+ * that the voice cannot pronounce is a pause. Ends early, with `length`, at the limit of frames.
+ *
+ * @param base script of the whole, for what all lines share
+ */
+export async function* speakDialogue(
+  model: SpeechModel,
+  prepared: DialogueScript,
+  base: Pick<Script, "keyId" | "traceHeaders" | "preset">,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, SpeechReport, void> {
+  const { dialogue, delivery } = prepared;
+  const joiner = new FrameJoiner();
+  const history = new LineHistory(prepared);
+  let isSpoken = false;
+  for (const [index, line] of dialogue.lines.entries()) {
+    const maxFrames = Math.min(dialogue.maxLineFrames, delivery.maxFrames - joiner.frames);
+    if (maxFrames < MIN_NEW_TOKENS) {
+      yield* joiner.end();
+      return { stop: "length", spoken: textBefore(line, prepared) };
+    }
+    if (index > 0) joiner.beginPart(line.gapS);
+    const speech = model.speak(lineScript(prepared, base, history, index, maxFrames), signal);
+    const report = yield* speakLine(speech, joiner, history, wordIn(prepared, index));
+    isSpoken ||= report !== null;
+    history.endLine(line);
+    if (report?.stop !== "length") continue;
+    yield* joiner.end();
+    return { stop: "length", spoken: textBefore(line, prepared) + report.spoken };
+  }
+  if (!isSpoken) throw new NothingToSpeakError("the dialogue holds nothing that these voices can pronounce");
+  yield* joiner.end();
+  return { stop: "finished", spoken: prepared.conversation.open.text ?? "" };
+}
+
+/** Speaks one line. Returns `null` if the voice cannot pronounce anything in it. */
+async function* speakLine(
+  speech: ReturnType<SpeechModel["speak"]>,
+  joiner: FrameJoiner,
+  history: LineHistory,
+  placed: (word: SpokenWord) => SpokenWord,
+): AsyncGenerator<Frame, SpeechReport | null, void> {
+  let isOver = false;
+  try {
+    for (;;) {
+      const step = await speech.next();
+      isOver = step.done === true;
+      if (step.done) return step.value;
+      const { samples, words } = step.value;
+      history.add(samples);
+      yield* joiner.push(words === undefined ? step.value : { ...step.value, words: words.map(placed) });
+    }
+  } catch (error) {
+    if (!(error instanceof NothingToSpeakError)) throw error;
+    isOver = true;
+    yield* joiner.push({ samples: new Float32Array(PAUSE_S * SAMPLE_RATE_HZ) });
+    return null;
+  } finally {
+    if (!isOver) await speech.return({ stop: "length", spoken: "" });
+  }
+}
+
+const PAUSE_S = 0.5;
+
+/** Builds the script of a line, as of the open turn of a conversation. */
+function lineScript(
+  { textVoices, ...prepared }: DialogueScript,
+  base: Pick<Script, "keyId" | "traceHeaders" | "preset">,
+  history: LineHistory,
+  index: number,
+  maxFrames: number,
+): Script {
+  const { text, piece, manner, speaker } = prepared.dialogue.lines[index]!;
+  const { voice } = prepared.dialogue.speakers[speaker]!.choice;
+  const named = typeof piece === "string" ? [] : piece.runs.flatMap((run) => run.voice ?? []);
+  const voicesInText = named.map((name) => [name, textVoices![name]!] as const);
+  const marked = typeof piece === "string" ? {} : { marked: piece };
+  const turn = {
+    ...prepared,
+    conversation: { history: history.turns, open: { speaker: roleOf(prepared, speaker), text, ...marked } },
+    seed: BigInt.asUintN(64, prepared.seed + BigInt(index) * SEED_STEP),
+    delivery: { ...prepared.delivery, maxFrames },
+    ...(voice === undefined ? {} : { voice }),
+    ...(manner === undefined ? {} : { manner }),
+    ...(named.length === 0 ? {} : { textVoices: Object.fromEntries(voicesInText) }),
+  };
+  return buildScript(turn, base.preset, null, base.keyId, base.traceHeaders);
+}
+
+/** The 64-bit fraction of the golden ratio, whose multiples are far apart. */
+const SEED_STEP = 0x9e3779b97f4a7c15n;
+
+/** Returns the label of a speaker: that of its voice, or one that no voice has. */
+function roleOf({ dialogue, model }: Pick<DialogueScript, "dialogue" | "model">, speaker: number): string {
+  return dialogue.speakers[speaker]!.choice.speaker ?? `${model.card.speakers.length + speaker}`;
+}
+
+function wordIn({ dialogue }: DialogueScript, index: number): (word: SpokenWord) => SpokenWord {
+  const { offset, speaker } = dialogue.lines[index]!;
+  const { name } = dialogue.speakers[speaker]!;
+  return (word) => ({ ...word, offset: word.offset + offset, speaker: name, line: index });
+}
+
+function textBefore({ offset }: DialogueLine, { conversation }: DialogueScript): string {
+  return Array.from(conversation.open.text ?? "")
+    .slice(0, offset)
+    .join("");
+}
+
+/** The last lines as turns, with their sound if the model continues from sound. */
+class LineHistory {
+  readonly #dialogue: DialogueScript;
+  readonly #keepsSound: boolean;
+  #turns: readonly Turn[] = [];
+  #sound: Float32Array[] = [];
+
+  constructor(dialogue: DialogueScript) {
+    this.#dialogue = dialogue;
+    this.#keepsSound = dialogue.model.reads !== undefined;
+  }
+
+  get turns(): readonly Turn[] {
+    return this.#turns;
+  }
+
+  add(samples: Float32Array): void {
+    if (this.#keepsSound) this.#sound.push(samples.slice());
+  }
+
+  endLine({ speaker, text }: DialogueLine): void {
+    const samples = joinSamples(this.#sound);
+    this.#sound = [];
+    const audio =
+      samples.length === 0
+        ? null
+        : {
+            samples,
+            sampleRateHz: SAMPLE_RATE_HZ,
+            durationS: samples.length / SAMPLE_RATE_HZ,
+            digest: createHash("sha256").update(new Uint8Array(samples.buffer)).digest("base64"),
+          };
+    this.#turns = [...this.#turns, { speaker: roleOf(this.#dialogue, speaker), text, audio }].slice(
+      -MAX_TURNS,
+    );
+  }
+}
+
+/** A turn has little effect on what is said much later, and a model's context is bounded. */
+const MAX_TURNS = 8;

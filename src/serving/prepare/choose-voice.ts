@@ -198,7 +198,6 @@ export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, ca
   let choice: VoiceChoice = {};
   const others: CustomVoiceRef[] = [];
   for (const [label, named] of Object.entries(voices)) {
-    const word = voiceName(named);
     const field = memberField("voices", label);
     if (!positions.has(label) && !card.speakers.includes(label)) {
       const labels = [...new Set([...positions.keys(), ...card.speakers])]
@@ -208,10 +207,7 @@ export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, ca
       const message = `${field} names no speaker of the conversation or the model: name one of ${labels}`;
       throw new ServiceError(400, message, { param: field });
     }
-    const chosen = chooseVoice(word, field, card);
-    const isKnown =
-      chosen.voice !== undefined || chosen.customVoice !== undefined || chosen.speaker === label;
-    if (!isKnown) throw unknownVoice({ name: word, field }, card);
+    const chosen = chooseVoice(voiceName(named), field, card);
     if (label === speaker) choice = chosen;
     else if (chosen.customVoice !== undefined) others.push(chosen.customVoice);
   }

@@ -45,8 +45,8 @@ export async function* splitPassages(
 ): AsyncGenerator<Passage, void, void> {
   let voice = "";
   for await (const passage of passagesOf(chunks, format)) {
-    yield voice === "" ? passage : { ...passage, text: voice + passage.text };
-    voice = lastVoiceMark(passage.text) ?? voice;
+    yield { ...passage, text: voice + passage.text };
+    voice = lastVoiceMark(passage.text) || voice;
   }
 }
 

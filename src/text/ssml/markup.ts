@@ -95,11 +95,9 @@ export interface VoiceMark {
   readonly name: string;
 }
 
-const VOICE_BEGINNING = "[voice:";
-/** Several words after a space are text: "[voice: of the people]". */
-const VOICE_MEANT = /^\[voice:(?:[^\s\]]|[^\S\n]+[^\s\]]+[^\S\n]*\])/;
-const VOICE_WELL_FORMED = /^\[voice:([^\]\n]+)\]/;
-const MAX_VOICE_MARK_CHARS = 256;
+/** After a space, only one word makes it a mark: "[voice: of the people]" is text. */
+const VOICE_MARK = /\[voice:([^\s\][][^\][\n]{0,239}|[^\S\n]{1,9}[^\s\][]{1,239}[^\S\n]{0,9})\]/g;
+const UNCLOSED_VOICE_MARK = /\[voice:(?![\s\]])(?![^\][\n]{1,240}\])/;
 const MAX_VOICE_MARKS = 10_000;
 
 /**
@@ -108,36 +106,21 @@ const MAX_VOICE_MARKS = 10_000;
  * @throws MarkupError for a mark without an end, and for too many
  */
 export function voiceMarks(text: string): VoiceMark[] {
-  const marks: VoiceMark[] = [];
-  for (let from = text.indexOf(VOICE_BEGINNING); from >= 0; from = text.indexOf(VOICE_BEGINNING, from + 1)) {
-    const here = text.slice(from, from + MAX_VOICE_MARK_CHARS);
-    if (!VOICE_MEANT.test(here)) continue;
-    const [mark = "", name = ""] = VOICE_WELL_FORMED.exec(here) ?? [];
-    if (name === "")
-      throw new MarkupError(
-        text,
-        from,
-        "[voice:…] is never closed: write the name and ], as in [voice:nova]",
-      );
-    if (marks.length === MAX_VOICE_MARKS)
-      throw new MarkupError(
-        text,
-        from,
-        `a text may have at most ${MAX_VOICE_MARKS} [voice:…]: send it in parts`,
-      );
-    marks.push({ from, to: from + mark.length, name: name.trim() });
-  }
-  return marks;
+  const unclosed = UNCLOSED_VOICE_MARK.exec(text);
+  if (unclosed !== null)
+    throw new MarkupError(text, unclosed.index, "[voice:…] is never closed: write it as in [voice:nova]");
+  const marks = Array.from(text.matchAll(VOICE_MARK), ({ 0: mark, 1: name = "", index: from }) => {
+    return { from, to: from + mark.length, name: name.trim() };
+  });
+  const over = marks[MAX_VOICE_MARKS];
+  if (over === undefined) return marks;
+  const problem = `a text may have at most ${MAX_VOICE_MARKS} [voice:…]: send it in parts`;
+  throw new MarkupError(text, over.from, problem);
 }
 
-/** Returns the last voice mark as written; `null` if there is none, or one that is not well-formed. */
-export function lastVoiceMark(text: string): string | null {
-  try {
-    const { from, to } = voiceMarks(text).at(-1) ?? { from: 0, to: 0 };
-    return to === 0 ? null : text.slice(from, to);
-  } catch {
-    return null;
-  }
+/** Returns the last voice mark as written; "" if there is none. */
+export function lastVoiceMark(text: string): string {
+  return text.match(VOICE_MARK)?.at(-1) ?? "";
 }
 
 /** Returns the name that {@link FindVoice} gives. @throws MarkupError if it finds no voice */

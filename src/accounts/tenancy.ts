@@ -47,6 +47,8 @@ export interface Tenancy {
   allUsage(): Promise<UsageTotals[]>;
   /** Only the result contains the secret. Rejects with a RangeError for what {@link keyProblem} refuses. */
   createKey(wanted: NewKey): Promise<CreatedKey>;
+  /** Returns a key that only this process accepts, for the oldest valid key; `null` if there is none. */
+  temporaryKey(): Promise<string | null>;
   /** Creates a key if there is none, else returns `null`. Of concurrent servers, one gets it. */
   createFirstKey(wanted: NewKey): Promise<CreatedKey | null>;
   /** Includes revoked keys, oldest first. */
@@ -99,8 +101,16 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     return { key: newApiKey(), record };
   }
 
+  /** Ids of the keys for which temporary keys stand, by hash. */
+  const temporary = new Map<string, string>();
+  const validKeys = async () => (await store.listKeys()).filter(({ revokedTsS }) => revokedTsS === null);
+
   async function lookUp(hash: string): Promise<Key | null> {
-    const key = goodKey(await store.findKey(hash), hash);
+    const keyId = temporary.get(hash);
+    const key =
+      keyId === undefined
+        ? goodKey(await store.findKey(hash), hash)
+        : ((await validKeys()).find((each) => each.keyId === keyId) ?? null);
     if (key === null) known.delete(hash);
     else known.set(hash, key);
     return key;
@@ -132,6 +142,13 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
       const made = newKey(wanted);
       await store.createKey(made.record, hashApiKey(made.key));
       return made;
+    },
+    async temporaryKey() {
+      const [oldest] = await validKeys();
+      if (oldest === undefined) return null;
+      const key = newApiKey();
+      temporary.set(hashApiKey(key), oldest.keyId);
+      return key;
     },
     async createFirstKey(wanted) {
       const made = newKey(wanted);

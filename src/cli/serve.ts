@@ -55,10 +55,12 @@ export function registerServe(program: Command, io: CommandIo): void {
         if (firstKey !== null) io.stdout.write(`API key, shown this once: ${firstKey}\n`);
         io.stdout.write(`Antiphon is listening on ${url}\n`);
         if (wyomingUrl !== null) io.stdout.write(`Wyoming's clients find it at ${wyomingUrl}\n`);
-        const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
+        // Only a person at a terminal gets a link without giving a key.
+        const linked = [firstKey ?? io.env.ANTIPHON_KEY ?? "", ...(io.stdout.isTTY ? [null] : [])];
+        const talk = await talkLink(server, settings, linked);
         if (talk !== null) io.stdout.write(`Talk: ${talk.href}\n`);
         if (firstKey !== null) io.stdout.write(curlExample(url, firstKey));
-        else if (talk?.hasSecret !== true) io.stdout.write(`Keys: ${keyCommand(command)}\n`);
+        else io.stdout.write(`Keys: ${keyCommand(command)}\n`);
         const sayReady = (): void => {
           if (io.stdout.isTTY) io.stdout.write(`Ready: ${nextSteps(firstKey, talk)}\n`);
         };
@@ -102,14 +104,19 @@ async function printRepliesLine(
 /** Seconds for which the printed link can start conversations. */
 const LINK_S = 7_200;
 
-/** Returns the page's address, for a valid key with a secret in the fragment, which browsers do not send. */
+/**
+ * Returns the page's address, with a secret for the first valid key in the fragment, which browsers do not send.
+ *
+ * @param keys `null` stands for the oldest key of the server
+ */
 async function talkLink(
   server: Pick<RunningServer, "url" | "clientSecret">,
   { playground }: Pick<Settings, "playground">,
-  key: string,
+  keys: readonly (string | null)[],
 ): Promise<{ readonly href: string; readonly hasSecret: boolean } | null> {
   if (!playground.enabled) return null;
-  const secret = await server.clientSecret(key, LINK_S);
+  let secret: string | null = null;
+  for (const key of keys) secret ??= await server.clientSecret(key, LINK_S);
   const page = new URL(server.url);
   // Browsers allow the microphone for localhost.
   if (page.hostname === "0.0.0.0" || page.hostname === "[::]") page.hostname = "localhost";

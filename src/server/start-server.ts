@@ -80,10 +80,10 @@ export interface RunningServer {
   readonly wyomingUrl: string | null;
   readonly catalogue: Catalogue;
   /**
-   * Creates a secret that opens realtime sessions with this key for `seconds`; `null` for an unknown key or without
-   * realtime.
+   * Creates a secret that opens realtime sessions with this key, or the oldest one, for `seconds`; `null` for an unknown
+   * key or without realtime.
    */
-  clientSecret(apiKey: string, seconds: number): Promise<string | null>;
+  clientSecret(apiKey: string | null, seconds: number): Promise<string | null>;
   /** Whether any utterance is open. */
   isSpeaking(): boolean;
   /**
@@ -316,8 +316,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...urls,
       catalogue,
       async clientSecret(apiKey, seconds) {
-        if (realtime === null || (await tenancy.authenticate(apiKey)) === null) return null;
-        return realtime.secrets.issue(apiKey, seconds, {}).value;
+        const key = apiKey ?? (await tenancy.temporaryKey()) ?? "";
+        if (realtime === null || (await tenancy.authenticate(key)) === null) return null;
+        return realtime.secrets.issue(key, seconds, {}).value;
       },
       isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {

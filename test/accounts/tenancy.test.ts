@@ -51,6 +51,19 @@ describe("tenancy", () => {
     );
   });
 
+  it("lets a temporary key of this process stand for the oldest valid key", async () => {
+    const { tenancy } = inMemory();
+    assert.equal(await tenancy.temporaryKey(), null);
+    const [first, second] = [await tenancy.createKey(TERMS), await tenancy.createKey(TERMS)];
+    const keyOf = async (presented: string | null) => (await tenancy.authenticate(presented ?? ""))?.keyId;
+    const temporary = await tenancy.temporaryKey();
+    assert.equal(await keyOf(temporary), first.record.keyId);
+    assert.equal((await tenancy.listKeys()).length, 2);
+    await tenancy.revokeKey(first.record.keyId);
+    assert.equal(await keyOf(temporary), undefined);
+    assert.equal(await keyOf(await tenancy.temporaryKey()), second.record.keyId);
+  });
+
   it("gives each key a bucket with its own terms", async () => {
     const { tenancy, clock } = inMemory();
     const small = (await tenancy.createKey(TERMS)).record;

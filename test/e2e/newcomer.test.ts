@@ -43,6 +43,27 @@ describe("a new installation", () => {
     assert.equal((await server.stop()).code, 0);
   });
 
+  it("prints a fresh link, how to make a key, and what writes replies at every start in a terminal", async () => {
+    const dataDir = join(temporaryFolder(), "data");
+    const env = { NODE_OPTIONS: "--import=data:text/javascript,process.stdout.isTTY=true" };
+    const links: (string | undefined)[] = [];
+    for (const keys of [
+      /^API key, shown this once: ant_\w+$/m,
+      /^Keys: .* npx antiphon keys create --label NAME/m,
+    ]) {
+      const server = await startServerProcess({ dataDir, env });
+      await until("all lines", () => /^Ready: [\s\S]*writes replies/m.test(server.stdout()));
+      const shown = server.stdout();
+      assert.match(shown, keys);
+      assert.match(shown, /^Antiphon is listening on http:\S+$/m);
+      assert.equal(shown.match(/^Nothing writes replies: .*$/gm)?.length, 1, shown);
+      links.push(/^Talk: http:\S+\/#secret=(ek_[0-9a-f]{48})$/m.exec(shown)?.[1]);
+      assert.equal((await server.stop()).code, 0);
+    }
+    assert.ok(links.every((link) => link !== undefined));
+    assert.notEqual(links[0], links[1]);
+  });
+
   it("puts its data directory into the home directory", async () => {
     const home = temporaryFolder();
     const create = ["keys", "create", "--label", "me", "--json"];

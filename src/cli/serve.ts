@@ -105,9 +105,8 @@ async function printRepliesLine(
 const LINK_S = 7_200;
 
 /**
- * Returns the page's address, with a secret for the first valid key in the fragment, which browsers do not send.
- *
- * @param keys `null` stands for the oldest key of the server
+ * Returns the page's address, with a secret for the first valid key (`null`: the server's oldest) in the fragment, which
+ * browsers do not send.
  */
 async function talkLink(
   server: Pick<RunningServer, "url" | "clientSecret">,

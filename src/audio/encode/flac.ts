@@ -59,14 +59,11 @@ export function flacHead(samples: number, comments: readonly string[] = []): Uin
   const head = headOf(samples, NO_MD5);
   if (comments.length === 0) return head;
   const body = vorbisComments(comments);
-  const block = new Uint8Array(4);
-  new DataView(block.buffer).setUint32(0, LAST_COMMENT_BLOCK + body.length);
-  // The block of the stream's properties is not the last one.
+  // The comments (8.6) are the last block, and the stream's properties are not.
   head[4] = 0;
+  const block = Uint8Array.of(0x84, body.length >> 16, body.length >> 8, body.length);
   return joinBytes([head, block, body]);
 }
-
-const LAST_COMMENT_BLOCK = 0x84_00_00_00;
 
 const NO_MD5 = new Uint8Array(16);
 const BITS = 16;

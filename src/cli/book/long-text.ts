@@ -31,7 +31,6 @@ const DOCUMENTS = [
   ["%PDF-", "a PDF"],
 ] as const;
 
-const MAX_FRONT_MATTER_CHARS = 8_000;
 /** SSML is read at once, up to this many UTF-16 units. */
 const MAX_SSML_CHARS = 16 * 2 ** 20;
 
@@ -101,7 +100,6 @@ async function readBeginning(
     else read += value;
   }
   const isSsml = looksLikeSsml(read);
-  const head = read.slice(0, MAX_FRONT_MATTER_CHARS);
   const isWhole = isEnded && read.length <= maxWhole;
   return {
     whole: isWhole ? read : null,
@@ -115,7 +113,7 @@ async function readBeginning(
     totalChars: isWhole ? read.length : totalChars,
     format,
     isSsml,
-    ...(format === "markdown" ? frontMatterOf(head) : { title: "", author: "" }),
+    ...(format === "markdown" ? frontMatterOf(read) : { title: "", author: "" }),
   };
 }
 

@@ -195,28 +195,22 @@ export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, ca
   }
   const { speaker = "0" } = turns.at(-1) ?? {};
   const positions = positionsOf(turns, voices, card);
+  const labels = new Set([...positions.keys(), ...card.speakers]);
   let choice: VoiceChoice = {};
   const others: CustomVoiceRef[] = [];
   for (const [label, named] of Object.entries(voices)) {
     const field = memberField("voices", label);
-    if (!positions.has(label) && !card.speakers.includes(label)) {
-      const labels = [...new Set([...positions.keys(), ...card.speakers])]
-        .slice(0, MAX_LISTED)
-        .map(quoted)
-        .join(", ");
-      const message = `${field} names no speaker of the conversation or the model: name one of ${labels}`;
+    if (!labels.has(label)) {
+      const shown = Array.from(labels, quoted).slice(0, MAX_LISTED).join(", ");
+      const message = `${field} names no speaker of the conversation or the model: name one of ${shown}`;
       throw new ServiceError(400, message, { param: field });
     }
     const chosen = chooseVoice(voiceName(named), field, card);
     if (label === speaker) choice = chosen;
     else if (chosen.customVoice !== undefined) others.push(chosen.customVoice);
   }
-  const isPositional = [...positions].every(([label, position]) => label === position);
-  return { turns: isPositional ? turns : turns.map(positioned), speaker, choice, others };
-
-  function positioned(turn: ConversationTurn): ConversationTurn {
-    return { ...turn, speaker: positions.get(turn.speaker ?? "0")! };
-  }
+  const positioned = turns.map((turn) => ({ ...turn, speaker: positions.get(turn.speaker ?? "0")! }));
+  return { turns: positioned, speaker, choice, others };
 }
 
 /**
@@ -242,16 +236,15 @@ function positionsOf(
     }
     if (isName && !Object.hasOwn(voices, label)) {
       const known = speakers.map(quoted).join(", ");
-      const remedy = `give it a voice in voices, as in {${quoted(label)}: ${quoted(example?.name ?? "nova")}}`;
+      const remedy = `give it a voice in voices, as in {${quoted(label)}: ${quoted(listedName(example!))}}`;
       const message = `${field} ${quoted(label)} is none of the model's speakers (${known}): ${remedy}`;
       throw new ServiceError(400, message, { param: field });
     }
     positions.set(label, isName ? (free.shift() ?? `${next++}`) : label);
   }
-  const open = labels.at(-1) ?? "0";
-  const position = positions.get(open);
-  const [other] = [...positions].find(([, each]) => each === speakers[0]) ?? [];
-  if (position !== undefined && other !== undefined && !speakers.includes(position))
-    positions.set(open, speakers[0]!).set(other, position);
-  return positions;
+  const open = labels.at(-1)!;
+  const position = positions.get(open)!;
+  if (speakers.includes(position)) return positions;
+  const [other] = [...positions].find(([, each]) => each === speakers[0])!;
+  return positions.set(open, speakers[0]!).set(other, position);
 }

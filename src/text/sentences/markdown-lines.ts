@@ -168,11 +168,9 @@ export async function* visibleLines(lines: AsyncIterable<string>): AsyncGenerato
 export function frontMatterOf(beginning: string): { readonly title: string; readonly author: string } {
   const found = { title: "", author: "" };
   const [first = "", ...lines] = beginning.split(/\r?\n/, MAX_HELD_LINES + 1);
-  const end = lines.findIndex((line) => FRONT_MATTER_END.test(line));
-  if (!/^---\s*$/.test(first) || end < 0) return found;
-  const inside = lines.slice(0, end);
-  if (!inside.every((line) => SETTING.test(line))) return found;
-  for (const line of inside) {
+  const end = lines.findIndex((line) => !SETTING.test(line));
+  if (!/^---\s*$/.test(first) || !FRONT_MATTER_END.test(lines[end] ?? "")) return found;
+  for (const line of lines.slice(0, end)) {
     const [, name = "", value = ""] = /^["']?(title|author)["']?\s*:\s+([^\s[{|>&*!].*)$/i.exec(line) ?? [];
     const plain = value.trim().replace(/^(["'])(.*)\1$/, "$2");
     if (name !== "") found[name.toLowerCase() as keyof typeof found] = plain;

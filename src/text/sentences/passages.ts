@@ -1,4 +1,4 @@
-import { lastVoiceMark } from "../ssml/markup.ts";
+import { VOICE_MARK } from "../ssml/markup.ts";
 import { MAX_HEADING_CHARS, MarkdownLines, type ReadLine, visibleLines } from "./markdown-lines.ts";
 import { sentencesOf } from "./sentence-cutter.ts";
 
@@ -46,7 +46,7 @@ export async function* splitPassages(
   let voice = "";
   for await (const passage of passagesOf(chunks, format)) {
     yield { ...passage, text: voice + passage.text };
-    voice = lastVoiceMark(passage.text) || voice;
+    voice = passage.text.match(VOICE_MARK)?.at(-1) ?? voice;
   }
 }
 

@@ -88,15 +88,13 @@ export function secondsOf(written: string): number | null {
 
 const MAX_MARK_CHARS = 64;
 
-/** `[voice:NAME]` in a text: the voice from there on. Positions in UTF-16 units. */
-export interface VoiceMark {
-  readonly from: number;
-  readonly to: number;
+/** `[voice:NAME]` in a text: the voice from there on. */
+export interface VoiceMark extends Omit<PauseMark, "pauseS"> {
   readonly name: string;
 }
 
 /** After a space, only one word makes it a mark: "[voice: of the people]" is text. */
-const VOICE_MARK = /\[voice:([^\s\][][^\][\n]{0,239}|[^\S\n]{1,9}[^\s\][]{1,239}[^\S\n]{0,9})\]/g;
+export const VOICE_MARK = /\[voice:([^\s\][][^\][\n]{0,239}|[^\S\n]{1,9}[^\s\][]{1,239}[^\S\n]{0,9})\]/g;
 const UNCLOSED_VOICE_MARK = /\[voice:(?![\s\]])(?![^\][\n]{1,240}\])/;
 const MAX_VOICE_MARKS = 10_000;
 
@@ -116,11 +114,6 @@ export function voiceMarks(text: string): VoiceMark[] {
   if (over === undefined) return marks;
   const problem = `a text may have at most ${MAX_VOICE_MARKS} [voice:…]: send it in parts`;
   throw new MarkupError(text, over.from, problem);
-}
-
-/** Returns the last voice mark as written; "" if there is none. */
-export function lastVoiceMark(text: string): string {
-  return text.match(VOICE_MARK)?.at(-1) ?? "";
 }
 
 /** Returns the name that {@link FindVoice} gives. @throws MarkupError if it finds no voice */

@@ -22,11 +22,6 @@ import type { Json } from "./operations.ts";
 
 const speaker = { enum: SPEAKER_LABELS };
 
-/** Labels of every model; then names that `voices` gives a voice. */
-const namedSpeaker = {
-  anyOf: [speaker, { type: "string", pattern: "^[\\s\\S]*\\S[\\s\\S]*$", maxLength: MAX_SPEAKER_CHARS }],
-};
-
 /** Names that every model has; then other names and mixes. */
 const voiceWords = [
   { type: "string", enum: [...SPEAKER_LABELS, ...OPENAI_VOICES] },
@@ -44,6 +39,9 @@ const voice = {
  * portable. The pattern covers the whole text, since some readers match patterns that way.
  */
 const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
+
+/** Labels of every model; then names that `voices` gives a voice. */
+const namedSpeaker = { anyOf: [speaker, { type: "string", ...spoken, maxLength: MAX_SPEAKER_CHARS }] };
 
 const SOUNDS = "AIOQWYTabdefghijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɝɡɨɪɫɹɾʃʊʌʒʔʤʧθᵊᵻ";
 /** One phoneme; some are two letters with a tie, or a syllabic consonant. */

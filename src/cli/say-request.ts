@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
-import { ServiceError } from "../contract/errors.ts";
+import { quoted, ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
 import type { InputType } from "../contract/requests.ts";
 import type { ChosenVoice, RequestedManner } from "../core/script.ts";
@@ -10,6 +10,7 @@ import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/errors.ts";
 import type { CustomVoiceRef, VoiceChoice } from "../serving/prepare/choose-voice.ts";
 import type { ResolvedRequest } from "../serving/prepare/resolve-request.ts";
+import type { DialogueScript } from "../serving/reply/speak-dialogue.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, printLine } from "./terminal/command-io.ts";
 
@@ -29,6 +30,7 @@ export interface SayFlags {
   readonly title?: string;
   readonly author?: string;
   readonly ssml?: boolean;
+  readonly dialogue?: boolean;
 }
 
 /** Prepares requests from texts and flags as a server would. Wrong flags throw a `UsageError`. */
@@ -73,7 +75,8 @@ export class SayRequests {
         ? null
         : (await import("../serving/prepare/read-manner.ts")).readManner(instructions);
     // A dummy text: this checks the other flags and resolves the model.
-    const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
+    const alone = flags.dialogue === true ? withoutVoice(given) : given;
+    const { model } = await new SayRequests(alone, models, null, manner?.asked).prepare("A.", "text");
     const requests = new SayRequests(given, models, recording, manner?.asked, model);
     if (manner !== null) {
       const { mannerHeader } = await import("../serving/prepare/read-manner.ts");
@@ -142,6 +145,36 @@ export class SayRequests {
         () => `${voiceLike} (--voice-like)`,
       );
       throw new UsageError(`This cannot be said: ${reason}.`);
+    }
+  }
+
+  /** Prepares a script of several people. Reports each speaker's voice. */
+  async prepareDialogue(script: string): Promise<DialogueScript> {
+    const { parseDialogueRequest } = await import("../contract/validate.ts");
+    const { resolveDialogue } = await import("../serving/prepare/resolve-dialogue.ts");
+    const { findModel } = await import("../models/public-models.ts");
+    const { voice, speaker, voiceLike, model } = this.#flags;
+    if (speaker !== undefined || voiceLike !== undefined)
+      throw new UsageError("A dialogue has a voice for each speaker: write --voice Anna=maya,Ben=theo.");
+    const asked = {
+      ...{ script, voices: parsedCast(voice), params: this.#params ?? {} },
+      ...(model === undefined ? {} : { model }),
+    };
+    const resolve = (id: string | null) => findModel(this.#models, id);
+    try {
+      const prepared = resolveDialogue(parseDialogueRequest(asked), resolve);
+      const { dialogue } = prepared;
+      const speakers: DialogueScript["dialogue"]["speakers"][number][] = [];
+      for (const { choice, ...speaker } of dialogue.speakers) {
+        const { found } = await this.#resolveVoices({ found: choice });
+        speakers.push({ ...speaker, choice: found! });
+      }
+      const cast = speakers.map(({ name, voice }) => `${name}: ${voice}`);
+      printLine(this.#io.stderr, `Voices: ${cast.join(", ")}.`);
+      return { ...(await this.#complete(prepared)), dialogue: { ...dialogue, speakers } };
+    } catch (error) {
+      if (error instanceof ServiceError) throw new UsageError(`This cannot be said: ${error.message}.`);
+      throw error;
     }
   }
 
@@ -235,6 +268,10 @@ export class SayRequests {
   }
 }
 
+function withoutVoice({ flags: { voice: _cast, ...flags }, ...given }: Given): Given {
+  return { ...given, flags };
+}
+
 interface Given {
   readonly flags: SayFlags;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -264,6 +301,18 @@ async function readRecording(file: string): Promise<Buffer> {
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
   const { asWav } = await import("../server/voices/read-recording.ts");
   return (await asWav(bytes)) ?? bytes;
+}
+
+/** Parses the voices of a dialogue: `Anna=maya,Ben=theo`. */
+function parsedCast(voices = ""): Readonly<Record<string, string>> {
+  const pairs = voices.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at < 1) throw new UsageError(`--voice ${quoted(pair)} names no speaker: write Anna=maya,Ben=theo.`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
 }
 
 function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unknown>> | undefined {

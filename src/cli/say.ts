@@ -29,6 +29,7 @@ export function registerSay(program: Command, io: CommandIo): void {
     )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
+    .option("--dialogue", "the text is a script: lines `Name: words`, each name with a voice of its own")
     .option("--ssml", "the text is SSML (default: only if it begins with <speak>)")
     .option(
       "--voice-like <file>",
@@ -67,7 +68,14 @@ export function registerSay(program: Command, io: CommandIo): void {
           "A WAV has no --title and --author: end the name after -o in .mp3, .opus, .ogg or .flac.",
         );
       const requests = await SayRequests.open(flags, settings, io);
-      if (whole === null || text.format === "markdown" || flags.chapters !== undefined || isTagged) {
+      const isScript = flags.dialogue === true;
+      if (
+        whole === null ||
+        text.format === "markdown" ||
+        flags.chapters !== undefined ||
+        isTagged ||
+        isScript
+      ) {
         const { sayLong } = await import("./book/say-long.ts");
         await sayLong(text, { encoding, form, inFiles }, flags, requests, io);
         return;

@@ -7,6 +7,7 @@ import {
 } from "../../audio/encode/segmented-file.ts";
 import type { WordTiming } from "../../contract/spoken.ts";
 import { cuesOf, toSrt, toVtt } from "../../core/captions/captions.ts";
+import type { Passage } from "../../text/sentences/passages.ts";
 import { PartialFile } from "./partial-file.ts";
 
 /** Sound of a long text as a file in the making, a segment per passage. */
@@ -124,9 +125,16 @@ export class CaptionFile {
   }
 
   /** @param atS start of the passage */
-  async add(text: string, words: readonly WordTiming[], atS: number): Promise<void> {
+  async add(
+    { text, line }: Pick<Passage, "text" | "line">,
+    words: readonly WordTiming[],
+    atS: number,
+  ): Promise<void> {
     const later = words.map((word) => ({ ...word, start: word.start + atS, end: word.end + atS }));
-    const cues = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes });
+    const speaker = line === undefined ? {} : { speaker: line.speaker };
+    const cues = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes }).map((cue) => ({
+      ...{ ...cue, ...speaker },
+    }));
     const cued = this.#form.ending === "srt" ? toSrt(cues, this.#cues + 1) : toVtt(cues).slice(HEAD.length);
     await this.#part.write(Buffer.from(cued));
     this.#cues += cues.length;

@@ -134,10 +134,10 @@ export class BookWriter {
     await this.#sound!.add(pcm);
   }
 
-  async end({ text }: Passage, words: readonly WordTiming[], read: ReadSoFar): Promise<void> {
+  async end(passage: Passage, words: readonly WordTiming[], read: ReadSoFar): Promise<void> {
     const sound = this.#sound!;
     await sound.end();
-    await this.#captions?.add(text, words, this.#passageAt / SAMPLE_RATE_HZ);
+    await this.#captions?.add(passage, words, this.#passageAt / SAMPLE_RATE_HZ);
     await this.#keep({
       ...read,
       samples: sound.samples,

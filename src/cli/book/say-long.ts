@@ -5,7 +5,7 @@ import { wavHeader } from "../../audio/encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinBytes } from "../../audio/pcm.ts";
 import { quoted } from "../../contract/errors.ts";
-import { MAX_TEXT_CHARS } from "../../contract/limits.ts";
+import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import type { InputType } from "../../contract/requests.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
@@ -13,6 +13,7 @@ import { UsageError } from "../../server/errors.ts";
 import { version } from "../../server/version.ts";
 import { buildScript } from "../../serving/prepare/build-script.ts";
 import { isVaried } from "../../serving/prepare/resolve-request.ts";
+import { type DialogueScript, lineScript } from "../../serving/reply/speak-dialogue.ts";
 import { passageSeed, synthesizePassages } from "../../serving/reply/synthesize-passages.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { type Passage, splitPassages } from "../../text/sentences/passages.ts";
@@ -49,8 +50,7 @@ export async function sayLong(
     );
   const { title = text.title, author = text.author } = flags;
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
-  const { passages, spokenChars } =
-    inputType === "ssml" ? await checkSsml(text, requests) : await checkPlain(text, requests);
+  const { passages, spokenChars, dialogue } = await checkText(text, inputType, flags, requests);
   const voice = await requests.openVoice();
   const stopping = new AbortController();
   const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
@@ -60,7 +60,9 @@ export async function sayLong(
     spokenChars,
     model: voice,
     signal: stopping.signal,
-    async script(words: string, seed: bigint) {
+    async script({ text: words, line }: Passage, seed: bigint) {
+      if (dialogue !== undefined && line !== undefined)
+        return lineScript(dialogue, requests.model, line.index, MAX_SPEECH_FRAMES);
       const prepared = await requests.prepare(words, inputType);
       return buildScript(isVaried(prepared) ? { ...prepared, seed } : prepared, requests.model.preset);
     },
@@ -98,7 +100,37 @@ export async function sayLong(
 interface CheckedText {
   readonly passages: AsyncIterable<Passage>;
   readonly spokenChars: number | null;
+  readonly dialogue?: DialogueScript;
 }
+
+async function checkText(
+  text: LongText,
+  inputType: InputType,
+  { dialogue }: SayFlags,
+  requests: SayRequests,
+): Promise<CheckedText> {
+  if (dialogue === true) return checkDialogue(text, requests);
+  return inputType === "ssml" ? checkSsml(text, requests) : checkPlain(text, requests);
+}
+
+/** Reads a script: each line is a passage, and each scene with a heading a chapter. */
+async function checkDialogue({ chunks }: LongText, requests: SayRequests): Promise<CheckedText> {
+  const script = await wholeText(chunks);
+  const dialogue = await requests.prepareDialogue(script);
+  const { lines, speakers } = dialogue.dialogue;
+  const passages = lines.map(({ text, scene, speaker }, index) => ({
+    ...{ text, chapter: scene || null, readChars: script.length },
+    line: {
+      index,
+      speaker: speakers[speaker]!.name,
+      pauseS: Math.max(0, (lines[index + 1]?.gapS ?? 0) - UTTERANCE_TAIL_S),
+    },
+  }));
+  return { passages: Readable.from(passages), spokenChars: dialogue.input.chars, dialogue };
+}
+
+/** Silence that an utterance ends with. */
+const UTTERANCE_TAIL_S = 0.2;
 
 /** Splits long SSML into documents. */
 async function checkSsml({ chunks }: LongText, requests: SayRequests): Promise<CheckedText> {
@@ -133,7 +165,7 @@ interface BookSpeech {
   readonly totalChars: number | null;
   /** UTF-16 units that are spoken; null if unknown. */
   readonly spokenChars: number | null;
-  script(text: string, seed: bigint): Promise<Script>;
+  script(passage: Passage, seed: bigint): Promise<Script>;
 }
 
 /** Plays a long text on a terminal, passage by passage; otherwise writes a WAV of open length to standard output. */
@@ -152,7 +184,7 @@ async function streamOrPlay(
   const speech = synthesizePassages(passages, {
     model,
     signal,
-    script: (passage, index) => script(passage.text, passageSeed(passage, index)),
+    script: (passage, index) => script(passage, passageSeed(passage, index)),
   });
   let chapter: string | null = null;
   try {

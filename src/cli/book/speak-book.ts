@@ -21,7 +21,7 @@ interface Book extends BookForm {
   readonly spokenChars: number | null;
   readonly model: SpeechModel;
   /** @param seed seed of the passage, for random choices */
-  script(text: string, seed: bigint): Promise<Script>;
+  script(passage: Passage, seed: bigint): Promise<Script>;
   readonly screen: Screen;
   readonly signal: AbortSignal;
 }
@@ -47,7 +47,7 @@ export async function speakBook(book: Book): Promise<void> {
   try {
     const speech = synthesizePassages(text.passages(), {
       model: book.model,
-      script: (passage, index) => book.script(passage.text, passageSeed(passage, passages + index)),
+      script: (passage, index) => book.script(passage, passageSeed(passage, passages + index)),
       signal: book.signal,
     });
     progress.begin(readChars, writer.spokenS);

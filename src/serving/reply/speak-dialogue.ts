@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinSamples } from "../../audio/pcm.ts";
 import { MIN_NEW_TOKENS } from "../../contract/limits.ts";
-import type { Turn } from "../../core/conversation.ts";
+import type { Clip } from "../../core/conversation.ts";
 import type { Script } from "../../core/script.ts";
 import {
   type Frame,
@@ -33,7 +33,7 @@ export async function* speakDialogue(
 ): AsyncGenerator<Frame, SpeechReport, void> {
   const { dialogue, delivery } = prepared;
   const joiner = new FrameJoiner();
-  const history = new LineHistory(prepared);
+  const sounds = new Map<number, Clip>();
   let isSpoken = false;
   for (const [index, line] of dialogue.lines.entries()) {
     const maxFrames = Math.min(dialogue.maxLineFrames, delivery.maxFrames - joiner.frames);
@@ -42,10 +42,12 @@ export async function* speakDialogue(
       return { stop: "length", spoken: textBefore(line, prepared) };
     }
     if (index > 0) joiner.beginPart(line.gapS);
-    const speech = model.speak(lineScript(prepared, base, history, index, maxFrames), signal);
-    const report = yield* speakLine(speech, joiner, history, wordIn(prepared, index));
+    const sound: Float32Array[] | null = prepared.model.reads === undefined ? null : [];
+    const speech = model.speak(lineScript(prepared, base, index, maxFrames, sounds), signal);
+    const report = yield* speakLine(speech, joiner, sound, wordIn(prepared, index));
     isSpoken ||= report !== null;
-    history.endLine(line);
+    if (sound !== null && sound.length > 0) sounds.set(index, clipOf(sound));
+    sounds.delete(index - MAX_TURNS);
     if (report?.stop !== "length") continue;
     yield* joiner.end();
     return { stop: "length", spoken: textBefore(line, prepared) + report.spoken };
@@ -59,7 +61,7 @@ export async function* speakDialogue(
 async function* speakLine(
   speech: ReturnType<SpeechModel["speak"]>,
   joiner: FrameJoiner,
-  history: LineHistory,
+  sound: Float32Array[] | null,
   placed: (word: SpokenWord) => SpokenWord,
 ): AsyncGenerator<Frame, SpeechReport | null, void> {
   let isOver = false;
@@ -69,7 +71,7 @@ async function* speakLine(
       isOver = step.done === true;
       if (step.done) return step.value;
       const { samples, words } = step.value;
-      history.add(samples);
+      sound?.push(samples.slice());
       yield* joiner.push(words === undefined ? step.value : { ...step.value, words: words.map(placed) });
     }
   } catch (error) {
@@ -84,22 +86,40 @@ async function* speakLine(
 
 const PAUSE_S = 0.5;
 
-/** Builds the script of a line, as of the open turn of a conversation. */
-function lineScript(
+function clipOf(sound: readonly Float32Array[]): Clip {
+  const samples = joinSamples(sound);
+  const digest = createHash("sha256").update(new Uint8Array(samples.buffer)).digest("base64");
+  return { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: samples.length / SAMPLE_RATE_HZ, digest };
+}
+
+/** Sound of the last lines, by their index. */
+type LineSounds = ReadonlyMap<number, Clip>;
+
+/**
+ * Builds the script of a line, as of the open turn of a conversation.
+ *
+ * @param sounds for a model that continues from sound
+ */
+export function lineScript(
   { textVoices, ...prepared }: DialogueScript,
   base: Pick<Script, "keyId" | "traceHeaders" | "preset">,
-  history: LineHistory,
   index: number,
   maxFrames: number,
+  sounds: LineSounds = new Map(),
 ): Script {
-  const { text, piece, manner, speaker } = prepared.dialogue.lines[index]!;
-  const { voice } = prepared.dialogue.speakers[speaker]!.choice;
+  const { lines, speakers } = prepared.dialogue;
+  const { text, piece, manner, speaker } = lines[index]!;
+  const { voice } = speakers[speaker]!.choice;
+  const from = Math.max(0, index - MAX_TURNS);
+  const history = lines.slice(from, index).map((line, at) => ({
+    ...{ speaker: roleOf(prepared, line.speaker), text: line.text, audio: sounds.get(from + at) ?? null },
+  }));
   const named = typeof piece === "string" ? [] : piece.runs.flatMap((run) => run.voice ?? []);
   const voicesInText = named.map((name) => [name, textVoices![name]!] as const);
   const marked = typeof piece === "string" ? {} : { marked: piece };
   const turn = {
     ...prepared,
-    conversation: { history: history.turns, open: { speaker: roleOf(prepared, speaker), text, ...marked } },
+    conversation: { history, open: { speaker: roleOf(prepared, speaker), text, ...marked } },
     seed: BigInt.asUintN(64, prepared.seed + BigInt(index) * SEED_STEP),
     delivery: { ...prepared.delivery, maxFrames },
     ...(voice === undefined ? {} : { voice }),
@@ -127,44 +147,6 @@ function textBefore({ offset }: DialogueLine, { conversation }: DialogueScript):
   return Array.from(conversation.open.text ?? "")
     .slice(0, offset)
     .join("");
-}
-
-/** The last lines as turns, with their sound if the model continues from sound. */
-class LineHistory {
-  readonly #dialogue: DialogueScript;
-  readonly #keepsSound: boolean;
-  #turns: readonly Turn[] = [];
-  #sound: Float32Array[] = [];
-
-  constructor(dialogue: DialogueScript) {
-    this.#dialogue = dialogue;
-    this.#keepsSound = dialogue.model.reads !== undefined;
-  }
-
-  get turns(): readonly Turn[] {
-    return this.#turns;
-  }
-
-  add(samples: Float32Array): void {
-    if (this.#keepsSound) this.#sound.push(samples.slice());
-  }
-
-  endLine({ speaker, text }: DialogueLine): void {
-    const samples = joinSamples(this.#sound);
-    this.#sound = [];
-    const audio =
-      samples.length === 0
-        ? null
-        : {
-            samples,
-            sampleRateHz: SAMPLE_RATE_HZ,
-            durationS: samples.length / SAMPLE_RATE_HZ,
-            digest: createHash("sha256").update(new Uint8Array(samples.buffer)).digest("base64"),
-          };
-    this.#turns = [...this.#turns, { speaker: roleOf(this.#dialogue, speaker), text, audio }].slice(
-      -MAX_TURNS,
-    );
-  }
 }
 
 /** A turn has little effect on what is said much later, and a model's context is bounded. */

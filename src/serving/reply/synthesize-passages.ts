@@ -40,8 +40,9 @@ const PAUSE_S = 0.25;
 const PAUSE_BEHIND_HEADING_S = 0.6;
 
 /** Returns the samples of silence after a passage. */
-export function pauseAfter({ chapter }: Passage): number {
-  return Math.round((chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S) * SAMPLE_RATE_HZ);
+export function pauseAfter({ chapter, line }: Passage): number {
+  const usualS = chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S;
+  return Math.round((line?.pauseS ?? usualS) * SAMPLE_RATE_HZ);
 }
 
 /** Returns the samples of silence that stand for a passage without words; `null` for one with words. */

@@ -3,6 +3,8 @@ import type { Antiphon, OpenSettings } from "./types.ts";
 export type {
   Antiphon,
   ConverseOptions,
+  DialogueLine,
+  DialogueOptions,
   OpenSettings,
   Recording,
   SayOptions,

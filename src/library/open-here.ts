@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
+import { DialogueRequest } from "../contract/dialogue.ts";
 import { quoted, ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { ConverseRequest, type InputType, TtsRequest } from "../contract/requests.ts";
-import { parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
+import { parseConverseRequest, parseDialogueRequest, parseTtsRequest } from "../contract/validate.ts";
 import { abortable } from "../core/abortable.ts";
 import { languageCodeFrom } from "../core/languages.ts";
 import { NO_SPAN } from "../core/span.ts";
@@ -13,6 +14,7 @@ import { findModel, type PublicModel } from "../models/public-models.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { mannerHeader, readManner } from "../serving/prepare/read-manner.ts";
 import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
+import { resolveDialogue } from "../serving/prepare/resolve-dialogue.ts";
 import {
   isVaried,
   type ResolvedRequest,
@@ -42,6 +44,8 @@ import {
   type Antiphon,
   AntiphonError,
   type ConverseOptions,
+  type DialogueLine,
+  type DialogueOptions,
   type OpenSettings,
   type Recording,
   type SayOptions,
@@ -134,6 +138,22 @@ class OpenAntiphon implements Antiphon {
           throw asOfTurns(error);
         }
       };
+      return { signal: checkSignal(signal), parts: onePart(prepare), text: null };
+    });
+  }
+
+  dialogue(script: string | readonly DialogueLine[], options: DialogueOptions = {}): Speech {
+    return this.#speech(() => {
+      checkNames(options, DIALOGUE_NAMES);
+      const { signal, ...asked } = options;
+      const body = {
+        ...asked,
+        ...(typeof script === "string" ? { script } : { lines: script }),
+        // As long as the dialogue is.
+        response_format: "pcm",
+      };
+      checkMembers(DialogueRequest, body);
+      const prepare = async () => resolveDialogue(parseDialogueRequest(body), this.#resolve);
       return { signal: checkSignal(signal), parts: onePart(prepare), text: null };
     });
   }
@@ -284,6 +304,7 @@ const NO_RECOGNISER =
 
 const SAY_NAMES = [...Object.keys(TtsRequest.properties), "instructions", "signal"].filter(isNot("text"));
 const CONVERSE_NAMES = [...Object.keys(ConverseRequest.properties), "signal"].filter(isNot("conversation"));
+const DIALOGUE_NAMES = "model params lexicon visemes voices gap speed signal".split(" ");
 const TRANSCRIBE_NAMES = ["language", "words", "signal"];
 
 function isNot(name: string): (other: string) => boolean {

@@ -16,6 +16,9 @@ export interface SpokenWord {
   /** Position in the text, in characters (code points). */
   readonly offset: number;
   readonly length: number;
+  /** In a dialogue: the speaker's name, and the number of the line, from 0. */
+  readonly speaker?: string;
+  readonly line?: number;
 }
 
 /** At most 80 ms of speech. */
@@ -104,6 +107,21 @@ export interface ConverseOptions extends SpeakOptions {
   readonly instructions?: string;
 }
 
+/** A line of a dialogue: a voice, or a name in `voices`, and its words. */
+export interface DialogueLine {
+  readonly voice: string;
+  readonly text: string;
+  readonly instructions?: string;
+}
+
+export interface DialogueOptions extends Omit<SpeakOptions, "input_type"> {
+  /** Voices of speakers by their names. Others get voices of their own. */
+  readonly voices?: Readonly<Record<string, string>>;
+  /** Seconds between two speakers. Default: 0.1 to 1.2, by what is said. */
+  readonly gap?: number;
+  readonly speed?: number;
+}
+
 /**
  * Speech, computed frame by frame, only a few frames ahead of the consumer. Can be consumed once, by `for await` or
  * `next()`. Leaving the loop, or `return()`, ends the work at once.
@@ -162,6 +180,8 @@ export interface Antiphon {
   say(text: string, options?: SayOptions): Speech;
   /** Speaks the last turn of a conversation; if it has no text, writes it first. */
   converse(conversation: readonly Turn[], options?: ConverseOptions): Speech;
+  /** Speaks a script of lines `Name: words`, or lines, with a voice for each speaker. */
+  dialogue(script: string | readonly DialogueLine[], options?: DialogueOptions): Speech;
   /** Transcribes a recording of up to four hours. */
   transcribe(recording: Recording, options?: TranscribeOptions): Promise<Transcript>;
   /** Returns the phonemes of a text as the embedded voice reads it, one string per sentence. */

@@ -20,6 +20,7 @@ async function main(): Promise<number> {
   const { duration, stop }: { duration: number; stop: "finished" | "length" } = await speech.end;
   const turns = [{ speaker: "0", audio: new Float32Array(SAMPLE_RATE) }, { speaker: "1", text: "And then?" }];
   for await (const { words } of antiphon.converse(turns, { voices: { 1: "onyx" } })) words.map(({ word }) => word.length);
+  for await (const { words } of antiphon.dialogue("Anna: Hi.", { voices: { Anna: "onyx" }, gap: 0.5 })) words.map(({ speaker }) => speaker?.length);
   const { text, segments }: Transcript = await antiphon.transcribe(process.stdin, { language: "en", words: true });
   const [sentence = text] = await antiphon.phonemes("Hi.");
   await antiphon.close().catch((error) => error instanceof AntiphonError && [error.code, error.field]);

@@ -14,8 +14,10 @@ const CAUTIONS = {
 };
 
 /** Describes a voice in a sentence or two. */
-export function aboutVoice({ description, sex, seconds }) {
-  const about = description.trim() || `Your voice, from a recording of ${seconds.toFixed(1)} s.`;
+export function aboutVoice({ description, sex, seconds, owner }) {
+  // A model's "A man of about 40, American, rather deep: calm." is shown without its middle.
+  const shown = owner === "model" ? description.replace(/,[^:]*:/, ":") : description;
+  const about = shown.trim() || `Your voice, from a recording of ${seconds.toFixed(1)} s.`;
   const person = SEXES[sex];
   // Most descriptions include it.
   return person && !about.toLowerCase().includes(person) ? `A ${person}. ${about}` : about;

@@ -22,9 +22,11 @@ import { addTurn, attach, drawTurns, hearAgain, suggest, useClipsBy, voiceOf } f
 import { listVoices } from "./voices.js";
 
 const FILES = { WAV: "wav", MP3: "mp3", Opus: "opus", FLAC: "flac", VTT: "vtt", SRT: "srt" };
-const VIEWS = ["talk", "compose"];
+const VIEWS = ["talk", "dialogue", "compose"];
 const START = EXAMPLES[0].turns;
 
+/** The module of the Dialogue tab; null until it is loaded. */
+let dialogue = null;
 /** Ends the current request for speech. */
 let leaving = new AbortController();
 
@@ -92,12 +94,22 @@ async function makeVoice(clip, said) {
   }
 }
 
+/** Loads the Dialogue tab when it is first shown. */
+async function openDialogueTab() {
+  if (dialogue !== null) return;
+  document.head.append(h("link", { rel: "stylesheet", href: "/playground/dialogue.css" }));
+  dialogue = await import("./dialogue.js");
+  dialogue.openDialogue();
+}
+
 /** Shows a tab. */
 function show(view) {
   hush();
   document.body.dataset.view = view;
   for (const each of VIEWS) $(`view-${each}`).setAttribute("aria-pressed", each === view);
   if (view !== "talk") leave();
+  if (view === "dialogue") void openDialogueTab().catch(showError);
+  else dialogue?.silence();
   if (view !== "compose") return stop();
   drawReply();
   followAddress();
@@ -228,8 +240,13 @@ document.onkeydown = (event) => {
   // An open dialog handles the keyboard.
   if (document.querySelector("dialog[open]") !== null) return;
   const { view } = document.body.dataset;
-  const [play, quiet] = { talk: [null, hush], compose: [speak, stop] }[view];
-  if (event.key === "Escape") quiet();
+  const tabs = {
+    talk: [null, hush],
+    dialogue: [dialogue?.playDialogue, dialogue?.silence],
+    compose: [speak, stop],
+  };
+  const [play, quiet] = tabs[view];
+  if (event.key === "Escape") quiet?.();
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void play?.();
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });

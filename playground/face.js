@@ -21,8 +21,10 @@ const MOUTHS = {
 
 const INK = "#221a16";
 const SKIN = ["#f6d3b8", "#e8b48c", "#c98a5e", "#9c6644", "#70452e"];
-/** Of these, dark skin has the first three. */
-const HAIR = ["#2a211d", "#50352a", "#80868e", "#a4592a", "#d8a24a", "#8c2f2b"];
+/** Of these, dark skin has the first two. */
+const HAIR = ["#2a211d", "#50352a", "#a4592a", "#d8a24a", "#8c2f2b"];
+const GREY = ["#80868e", "#b9bec4"];
+const GREY_AGE = 50;
 
 /** Hair behind the head and over it, as paths. */
 const STYLES = {
@@ -59,8 +61,8 @@ function seedOf(id) {
   return hash;
 }
 
-/** Draws the portrait of a voice. `show` has its mouth take a shape at once, or gradually while it moves. */
-export function drawFace({ id, sex = null }) {
+/** Draws the portrait of a voice, grey-haired if its description gives such an age. `show` has its mouth take a shape at once, or gradually while it moves. */
+export function drawFace({ id, sex = null, description = "" }) {
   const seed = seedOf(id);
   const pick = (list, every = 1) => list[Math.floor(seed / every) % list.length];
   // Multiples of the golden angle are far apart.
@@ -68,7 +70,8 @@ export function drawFace({ id, sex = null }) {
   const styles = { female: WOMENS, male: MENS }[sex] ?? [...WOMENS, ...MENS];
   const style = pick(styles, sex === null ? 1 : 2);
   const skin = pick(SKIN);
-  const colours = SKIN.indexOf(skin) > 2 ? HAIR.slice(0, 3) : HAIR;
+  const isGrey = Number(/\babout (\d\d)\b/.exec(description)?.[1]) >= GREY_AGE;
+  const colours = isGrey ? GREY : SKIN.indexOf(skin) > 2 ? HAIR.slice(0, 2) : HAIR;
   const hair = style === "cap" ? `hsl(${(hue + 150) % 360} 45% 40%)` : pick(colours, 3);
   const shirt = `hsl(${(hue + 190) % 360} 48% 42%)`;
   const svg = element("svg", { viewBox: "0 0 64 64", class: "face", "aria-hidden": true });

@@ -1,6 +1,6 @@
 // Files of replies, made in the page by the server's encoders. Loaded when the first is saved.
 
-import { cuesOf, toSrt, toVtt } from "./captions/captions.js";
+import { cuesOf, dialogueCues, toSrt, toVtt } from "./captions/captions.js";
 import { encodeWav } from "./client/antiphon.js";
 
 /** Returns a file of a reply, `{ frames, text, words }`, by its extension: wav, mp3, opus, flac, vtt or srt. */
@@ -15,6 +15,10 @@ export async function fileOf(kind, { frames, text, words }) {
   encoder.free();
   return file;
 }
+
+/** Returns WebVTT of a dialogue, with the speaker of each caption. `lines` are those of `dialogue.started`. */
+export const dialogueVtt = (script, { words, lines }) =>
+  new Blob([toVtt(dialogueCues(words, script, lines))], { type: "text/vtt" });
 
 const ENCODERS = {
   mp3: ["audio/mpeg", async () => (await import("./audio/encode/mp3.js")).mp3Encoder(openLame)],

@@ -12,7 +12,12 @@ export function drawPerson(voice, { onPress, onPlay, onRemove }) {
   // Names may be written from right to left.
   const name = h("strong", { dir: "auto" }, voice.name);
   const told = lines.map((line) => h("span", { className: "hint", dir: "auto" }, line));
-  const props = { type: "button", className: "person", value: voice.id, title: otherNames(voice) };
+  const props = {
+    type: "button",
+    className: "person",
+    value: voice.id,
+    title: [voice.description, otherNames(voice)].filter(Boolean).join(" "),
+  };
   const person = h("button", props, h("span", { className: "about" }, name, ...told));
   if (voice.id !== "") person.prepend(drawFace(voice).svg);
   person.onclick = () => onPress(person);

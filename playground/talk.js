@@ -284,7 +284,7 @@ function mayHear() {
 export async function checkLink() {
   try {
     await linkedServer().info();
-    showConnected("Connected by a talk link. Compose needs an API key.");
+    showConnected("Connected by a talk link. Dialogue and Compose need an API key.");
   } catch (error) {
     $("menu").open = true;
     $("key-state").textContent = error.status === 401 ? EXPIRED : "Not connected.";

@@ -66,17 +66,17 @@ it("lists each voice once with all its names", async (page) => {
       "true",
       "Automatic",
       "The voice of the speaker's earlier recordings, or else the speaker's usual voice.",
-      "",
+      "The voice of the speaker's earlier recordings, or else the speaker's usual voice.",
     ],
     [
       "0",
       "false",
       "Speaker 0",
       "A woman. Speaks up.",
-      "Other names: alloy, coral, marin, nova, sage, shimmer",
+      "Speaks up. Other names: alloy, coral, marin, nova, sage, shimmer",
     ],
-    ["1", "false", "Speaker 1", "A man. Speaks up.", "Other names: ash, cedar, echo, onyx"],
-    ["dora", "false", "Dora", "A woman. Speaks up.", "Other names: ballad, fable, verse"],
+    ["1", "false", "Speaker 1", "A man. Speaks up.", "Speaks up. Other names: ash, cedar, echo, onyx"],
+    ["dora", "false", "Dora", "A woman. Speaks up.", "Speaks up. Other names: ballad, fable, verse"],
   ]);
   assert.equal((await row(page, "#talk-people")).length, 3, "a talk needs a voice");
   assert.deepEqual(

@@ -26,6 +26,8 @@ const DARK = {
 };
 const extra = new CSSStyleSheet();
 extra.replaceSync(`.red-text { color: light-dark(#a51d2d, #ff8a8f) !important; }
+  .m-markdown a { color: light-dark(#10706c, #5fcac3) !important; }
+  .m-markdown code .token { color: inherit !important; }
   @media (max-width: 768px) { .section-gap--read-mode, #api-info { padding-inline: 1rem !important; } }`);
 const FIELDS = "input, select, textarea";
 const api = document.querySelector("rapi-doc");
@@ -50,7 +52,10 @@ function label(root) {
   }
   root.querySelector("#api-title")?.setAttribute("role", "heading");
   root.querySelector("#api-title")?.setAttribute("aria-level", "1");
-  root.querySelector("nav")?.setAttribute("aria-label", "Calls");
+  root.querySelector("nav")?.setAttribute("aria-label", "Contents");
+  // Keyboards scroll only what has the focus.
+  for (const block of root.querySelectorAll("pre")) block.tabIndex = 0;
+  for (const cell of root.querySelectorAll("th:empty")) cell.setAttribute("role", "none");
   for (const { shadowRoot } of root.querySelectorAll("*")) {
     if (shadowRoot === null || watched.has(shadowRoot)) continue;
     watched.add(shadowRoot);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -78,26 +78,28 @@ const DOCS_HEADERS = {
   }),
 };
 
-/** `GET /docs`: `/openapi.json` as an interactive page. */
+/** `GET /docs`: `/openapi.json` as an interactive page. `GET /documentation`: README.md and, in a clone, `docs/`. */
 export function apiDocsRoutes(app: FastifyInstance): void {
-  serveFiles(
-    app,
-    {
-      "/docs": file("index.html"),
-      "/docs/page.js": file("page.js"),
-      "/docs/rapidoc-min.js": file("rapidoc-min.js"),
-    },
-    DOCS_HEADERS,
-  );
+  const docs = inTop("docs");
+  const pages = {
+    "/docs": inTop("api-docs/index.html"),
+    "/docs/page.js": inTop("api-docs/page.js"),
+    "/docs/rapidoc-min.js": inTop("api-docs/rapidoc-min.js"),
+    "/documentation": inTop("api-docs/guide.html"),
+    "/documentation/guide.js": inTop("api-docs/guide.js"),
+    "/documentation/README.md": inTop("README.md"),
+  };
+  serveFiles(app, { ...(existsSync(docs) ? filesIn(docs, "/documentation/") : {}), ...pages }, DOCS_HEADERS);
 }
 
-const file = (name: string) => fileURLToPath(new URL(`../../../../../api-docs/${name}`, import.meta.url));
+const inTop = (path: string) => fileURLToPath(new URL(`../../../../../${path}`, import.meta.url));
 
 /** Content types by file extension; other files are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".mjs": "text/javascript; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",

@@ -63,6 +63,33 @@ describe("GET /docs", () => {
   });
 });
 
+describe("GET /documentation", () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.stop());
+
+  test("shows README.md and the pages that it links to, with their headings", NEEDS_CHROMIUM, async () => {
+    assert.equal((await server.get("/documentation/package.json", {})).status, 404);
+    await inChromium(`${server.url}/documentation`, async ({ evaluate }) => {
+      const root = `document.querySelector("rapi-doc").shadowRoot`;
+      const has = (selector: string) =>
+        evaluate(`${root}?.querySelector(${JSON.stringify(selector)}) !== null`);
+      await until(
+        "a link to a page",
+        () => has(`a[href="/documentation?page=voices.md"]`) as Promise<boolean>,
+      );
+      await evaluate(`location.href = "/documentation?page=voices.md"`);
+      const isThere = async () =>
+        /Voices of your own/.test(
+          `${await evaluate(`${root}?.querySelector("nav")?.textContent`).catch(() => "")}`,
+        );
+      await until("the headings of the page", isThere);
+    });
+  });
+});
+
 describe("A static file", () => {
   let server: TestServer;
   before(async () => {

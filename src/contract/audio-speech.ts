@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { quoted, ServiceError } from "./errors.ts";
+import { fieldError, quoted } from "./errors.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 import { InputTypeOption, Lexicon, SPEECH_TEXT, unmarkedLength } from "./requests.ts";
@@ -142,9 +142,8 @@ export function resolveFormat({
 }: Pick<AudioSpeechRequest, "response_format">): SpeechFormat {
   const format = SPEECH_FORMATS.find((each) => each === asked);
   if (format !== undefined) return format;
-  throw new ServiceError(
-    400,
-    `response_format ${quoted(asked)} is not made here: ask for one of ${SPEECH_FORMATS.join(", ")}`,
-    { param: "response_format" },
+  throw fieldError(
+    "response_format",
+    `${quoted(asked)} is not made here: ask for one of ${SPEECH_FORMATS.join(", ")}`,
   );
 }

@@ -56,6 +56,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** Returns the error for a field; its message begins with the field's name. */
+export function fieldError(field: string, problem: string, status: ErrorStatus = 400): ServiceError {
+  return new ServiceError(status, `${field} ${problem}`, { param: field });
+}
+
 /** Maximum code units of a client's text that a message repeats. */
 const MAX_CHARS = 64;
 

@@ -9,7 +9,7 @@ import {
   TRANSCRIPT_FORMATS,
   type TranscriptFormat,
 } from "./audio-transcriptions.ts";
-import { quoted, ServiceError } from "./errors.ts";
+import { fieldError, quoted, ServiceError } from "./errors.ts";
 import { countChars } from "./limits.ts";
 
 export interface FormField {
@@ -93,16 +93,14 @@ export function readTranscriptionForm(
   const prompt = readPrompt(one("prompt") ?? "", values.get("keywords") ?? []);
   if (model !== "" && !isRecogniserNamed(model, recogniserName)) {
     const own = recogniserName === null ? "" : ` or ${quoted(recogniserName)}`;
-    throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}, or leave it out`);
+    throw fieldError("model", `${quoted(model)} is unknown: send "whisper-1"${own}, or leave it out`);
   }
   const format = readFormat(one("response_format"));
   // Some clients request segments, the default, in any format.
-  if (granularities.has("word") && format !== "verbose_json") {
-    throw refusal(400, "timestamp_granularities", 'needs response_format "verbose_json": send both');
-  }
-  if (isStreamed && format !== "json" && format !== "text") {
-    throw refusal(400, "stream", `gives text alone: leave it out for response_format ${quoted(format)}`);
-  }
+  if (granularities.has("word") && format !== "verbose_json")
+    throw fieldError("timestamp_granularities", 'needs response_format "verbose_json": send both');
+  if (isStreamed && format !== "json" && format !== "text")
+    throw fieldError("stream", `gives text alone: leave it out for response_format ${quoted(format)}`);
   return {
     task,
     language:
@@ -116,17 +114,13 @@ export function readTranscriptionForm(
   };
 }
 
-function refusal(status: 400 | 422, field: string, wrong: string): ServiceError {
-  return new ServiceError(status, `${field} ${wrong}`, { param: field });
-}
-
 /** Groups the values of each field by its name without brackets. */
 function grouped(fields: readonly FormField[], form: Form): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const { name: written, value } of fields) {
     const name = written.replace(/\[\d*\]$/, "");
     const missing = form.notHere.get(name);
-    if (missing !== undefined) throw refusal(400, name, `is not taken here, ${missing}`);
+    if (missing !== undefined) throw fieldError(name, `is not taken here, ${missing}`);
     if (!form.fields.includes(name) || (name !== written && !LISTS.has(name))) {
       throw new ServiceError(
         422,
@@ -136,37 +130,35 @@ function grouped(fields: readonly FormField[], form: Form): Map<string, string[]
     const before = values.get(name);
     if (before === undefined) values.set(name, [value]);
     else if (LISTS.has(name)) before.push(value);
-    else throw refusal(422, name, "is there more than once: send it once");
+    else throw fieldError(name, "is there more than once: send it once", 422);
   }
   for (const [name, max] of LISTS) {
     const count = values.get(name)?.length ?? 0;
-    if (count > max) throw refusal(422, name, `is there ${count} times: send it ${max} times at most`);
+    if (count > max) throw fieldError(name, `is there ${count} times: send it ${max} times at most`, 422);
   }
   return values;
 }
 
 function checkTemperature(value: string | undefined): void {
   if (value === undefined) return;
-  if (!/^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value)) {
-    throw refusal(422, "temperature", "must be a number");
-  }
+  if (!/^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value))
+    throw fieldError("temperature", "must be a number", 422);
   const temperature = Number(value);
-  if (temperature < 0) throw refusal(422, "temperature", "must be at least 0");
-  if (temperature > 1) throw refusal(422, "temperature", "must be at most 1");
+  if (temperature < 0) throw fieldError("temperature", "must be at least 0", 422);
+  if (temperature > 1) throw fieldError("temperature", "must be at most 1", 422);
 }
 
 function readBoolean(name: string, value: string | undefined): boolean {
   const lower = (value ?? "false").trim().toLowerCase();
   if (lower === "true" || lower === "1") return true;
   if (lower === "false" || lower === "0" || lower === "") return false;
-  throw refusal(422, name, "must be true or false");
+  throw fieldError(name, "must be true or false", 422);
 }
 
 function readGranularities(values: readonly string[]): ReadonlySet<Granularity> {
   const wrong = values.find((value) => !(GRANULARITIES as readonly string[]).includes(value));
-  if (wrong !== undefined) {
-    throw refusal(422, "timestamp_granularities[]", `must be one of ${GRANULARITIES.join(", ")}`);
-  }
+  if (wrong !== undefined)
+    throw fieldError("timestamp_granularities[]", `must be one of ${GRANULARITIES.join(", ")}`, 422);
   return new Set(values.length === 0 ? ["segment"] : (values as Granularity[]));
 }
 
@@ -174,7 +166,7 @@ function readFormat(value = "json"): TranscriptFormat {
   const format = TRANSCRIPT_FORMATS.find((each) => each === value);
   if (format !== undefined) return format;
   const known = TRANSCRIPT_FORMATS.map((each) => `"${each}"`).join(", ");
-  throw refusal(400, "response_format", `${quoted(value)} is not made here: ask for one of ${known}`);
+  throw fieldError("response_format", `${quoted(value)} is not made here: ask for one of ${known}`);
 }
 
 /** Joins prompt and keywords; these come last, because the end of a prompt counts most. */
@@ -183,15 +175,14 @@ function readPrompt(prompt: string, keywords: readonly string[]): string | null 
   const whole = [prompt, keywords.filter(isSaid).join(", ")].filter(isSaid).join("\n");
   if (countChars(whole) > MAX_PROMPT_CHARS) {
     const field = keywords.length === 0 ? "prompt" : "prompt and keywords";
-    throw refusal(422, field, `must have at most ${MAX_PROMPT_CHARS} characters`);
+    throw fieldError(field, `must have at most ${MAX_PROMPT_CHARS} characters`, 422);
   }
   return whole === "" ? null : whole;
 }
 
 function readLanguages(one: string | undefined, several: readonly string[]): string | null {
   if (several.length === 0) return readLanguage("language", one ?? "");
-  if (one !== undefined)
-    throw refusal(400, "languages", "cannot be combined with language: send one of them");
+  if (one !== undefined) throw fieldError("languages", "cannot be combined with language: send one of them");
   const codes = new Set(several.map((value) => readLanguage("languages", value)));
   const [only = null] = codes;
   return codes.size === 1 ? only : null;
@@ -201,8 +192,7 @@ function readLanguage(field: string, value: string): string | null {
   if (value.trim() === "") return null;
   const code = languageCode(value);
   if (code !== null) return code;
-  throw refusal(
-    400,
+  throw fieldError(
     field,
     `${quoted(value)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
   );

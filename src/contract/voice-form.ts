@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { quoted, ServiceError } from "./errors.ts";
+import { fieldError, quoted, type ServiceError } from "./errors.ts";
 import { IgnoredFields } from "./json/read-json.ts";
 import { countChars } from "./limits.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
@@ -97,15 +97,15 @@ export interface NewVoice {
 export function readVoiceForm(fields: readonly FormField[]): NewVoice {
   const name = required("name", fields, "what the voice is to be called").trim();
   const problem = nameProblem(name);
-  if (problem !== null) throw refusal(400, "name", `${quoted(name)} ${problem}`);
+  if (problem !== null) throw fieldError("name", `${quoted(name)} ${problem}`);
   const consent = required("consent", fields, "a statement that the speaker agrees").trim();
-  if (DENIALS.test(consent)) throw refusal(400, "consent", "says no: make no voice of who does not agree");
+  if (DENIALS.test(consent)) throw fieldError("consent", "says no: make no voice of who does not agree");
   const refText = one("ref_text", fields)?.trim() ?? "";
   const description = (one("description", fields) ?? one("speaker_description", fields) ?? "").trim();
   for (const [field, value] of Object.entries({ name, consent, ref_text: refText, description })) {
     const max = MAX_CHARS[field as keyof typeof MAX_CHARS];
     const chars = countChars(value);
-    if (chars > max) throw refusal(400, field, `has ${chars} characters, and at most ${max} are allowed`);
+    if (chars > max) throw fieldError(field, `has ${chars} characters, and at most ${max} are allowed`);
   }
   return { name, consent, refText: refText === "" ? null : refText, description };
 }
@@ -143,17 +143,13 @@ const DENIALS = /^(?:false|no|none|null|0)$/i;
 
 function required(field: string, fields: readonly FormField[], what: string): string {
   const value = one(field, fields);
-  if (value === undefined) throw refusal(422, field, `is missing: send ${what}`);
-  if (value.trim() === "") throw refusal(400, field, `is empty: send ${what}`);
+  if (value === undefined) throw fieldError(field, `is missing: send ${what}`, 422);
+  if (value.trim() === "") throw fieldError(field, `is empty: send ${what}`);
   return value;
 }
 
 function one(field: string, fields: readonly FormField[]): string | undefined {
   const [first, ...more] = fields.filter(({ name }) => name === field);
-  if (more.length > 0) throw refusal(422, field, "is there more than once: send it once");
+  if (more.length > 0) throw fieldError(field, "is there more than once: send it once", 422);
   return first?.value;
-}
-
-function refusal(status: 400 | 422, field: string, problem: string): ServiceError {
-  return new ServiceError(status, `${field} ${problem}`, { param: field });
 }

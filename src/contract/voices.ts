@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { quoted, ServiceError } from "./errors.ts";
+import { fieldError, quoted, type ServiceError } from "./errors.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 
 export const Voice = Type.Object(
@@ -125,14 +125,12 @@ const MAX_WEIGHT = 1_000;
  * @param field name for messages @returns at least one
  */
 export function parseVoice(word: string, field: string): readonly VoiceMixPart[] {
-  if (word.length > MAX_VOICE_CHARS) {
-    throw wrong(field, `has ${word.length} characters, and at most ${MAX_VOICE_CHARS} are allowed`);
-  }
+  if (word.length > MAX_VOICE_CHARS)
+    throw fieldError(field, `has ${word.length} characters, and at most ${MAX_VOICE_CHARS} are allowed`);
   if (!/[+()]/.test(word)) return [{ name: word.trim(), weight: 1 }];
   const parts = word.split("+");
-  if (parts.length > MAX_PARTS) {
-    throw wrong(field, `mixes ${parts.length} voices, and at most ${MAX_PARTS} can be: name fewer`);
-  }
+  if (parts.length > MAX_PARTS)
+    throw fieldError(field, `mixes ${parts.length} voices, and at most ${MAX_PARTS} can be: name fewer`);
   return parts.map((part) => partOf(part, word, field));
 }
 
@@ -141,22 +139,18 @@ const PART = /^([^()]*)(?:\(([^()]*)\))?$/;
 function partOf(part: string, word: string, field: string): VoiceMixPart {
   const [isPart, written = "", weight] = PART.exec(part.trim()) ?? [];
   const name = written.trim();
-  if (isPart === undefined) throw wrong(field, `${quoted(word)} cannot be read: ${HOW}`);
-  if (name === "") throw wrong(field, `${quoted(word)} has a part without a name: ${HOW}`);
+  if (isPart === undefined) throw fieldError(field, `${quoted(word)} cannot be read: ${HOW}`);
+  if (name === "") throw fieldError(field, `${quoted(word)} has a part without a name: ${HOW}`);
   return { name, weight: weight === undefined ? 1 : weightOf(weight, field) };
 }
 
 function weightOf(written: string, field: string): number {
   const weight = /^\s*(?:\d+\.?\d*|\.\d+)\s*$/.test(written) ? Number(written) : Number.NaN;
   if (weight >= MIN_WEIGHT && weight <= MAX_WEIGHT) return weight;
-  throw wrong(
+  throw fieldError(
     field,
     `has the weight ${quoted(written)}: a weight is a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`,
   );
 }
 
 const HOW = "write a mix as in nova(2)+onyx(1)";
-
-function wrong(field: string, what: string): ServiceError {
-  return new ServiceError(400, `${field} ${what}`, { param: field });
-}

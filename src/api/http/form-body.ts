@@ -1,7 +1,7 @@
 import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FORM_EXTRA_BYTES } from "../../contract/audio-transcriptions.ts";
-import { fieldLabel, ServiceError } from "../../contract/errors.ts";
+import { fieldError, fieldLabel, ServiceError } from "../../contract/errors.ts";
 import type { FormField } from "../../contract/transcription-form.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/request-parser.ts";
@@ -67,18 +67,14 @@ async function readForm(coming: IncomingBody, contentType: string, wanted: FormF
   const { fields, textBytes, file, isFileNamed } = await reader.end();
   if (file === null) {
     const { field } = wanted;
-    throw new ServiceError(422, `${field} is missing: send the recording as a file in a field of that name`, {
-      param: field,
-    });
+    throw fieldError(field, "is missing: send the recording as a file in a field of that name", 422);
   }
   if (!isFileNamed && isText(file.bytes)) {
     const { field } = wanted;
-    throw new ServiceError(
+    throw fieldError(
+      field,
+      `is text and no recording: send the file itself, with curl by an @ before its name, as in -F ${field}=@voice.wav`,
       422,
-      `${field} is text and no recording: send the file itself, with curl by an @ before its name, as in -F ${field}=@voice.wav`,
-      {
-        param: field,
-      },
     );
   }
   coming.holding()?.shrink(file.capacity + textBytes);

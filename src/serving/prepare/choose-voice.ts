@@ -1,5 +1,5 @@
 import { isVoiceId, nameKeyOf } from "../../accounts/store.ts";
-import { quoted, ServiceError } from "../../contract/errors.ts";
+import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEAKER_CHARS } from "../../contract/limits.ts";
 import type { ConversationTurn } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
@@ -131,10 +131,9 @@ function mixed(parts: readonly VoiceMixPart[], field: string, cast: ModelVoices)
   // Several names of one voice are not a mix.
   if (voices.length === 1) return alone(voices[0]![0], cast);
   if (!cast.takes.mixes) {
-    throw new ServiceError(
-      400,
-      `${field} asks for a mix, and the model ${cast.id} speaks with one voice at a time: name one of ${listOf(cast.voices, [])}`,
-      { param: field },
+    throw fieldError(
+      field,
+      `asks for a mix, and the model ${cast.id} speaks with one voice at a time: name one of ${listOf(cast.voices, [])}`,
     );
   }
   const sum = voices.reduce((all, [, weight]) => all + weight, 0);
@@ -190,8 +189,10 @@ export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, ca
       voice === undefined ? {} : chooseSpeaker(voiceName(voice), fields.voice, card);
     const cast = { turns: [{ ...turns[0], speaker }], speaker, choice, others: [] };
     if (card.speakers.includes(speaker)) return cast;
-    const message = `speaker must be one of the model's speakers: ${card.speakers.map(quoted).join(", ")}`;
-    throw new ServiceError(400, message, { param: "speaker" });
+    throw fieldError(
+      "speaker",
+      `must be one of the model's speakers: ${card.speakers.map(quoted).join(", ")}`,
+    );
   }
   const { speaker = "0" } = turns.at(-1) ?? {};
   const positions = positionsOf(turns, voices, card);
@@ -202,8 +203,7 @@ export function castTurns({ turns, voice, voices = {}, fields }: NamedVoices, ca
     const field = memberField("voices", label);
     if (!labels.has(label)) {
       const shown = Array.from(labels, quoted).slice(0, MAX_LISTED).join(", ");
-      const message = `${field} names no speaker of the conversation or the model: name one of ${shown}`;
-      throw new ServiceError(400, message, { param: field });
+      throw fieldError(field, `names no speaker of the conversation or the model: name one of ${shown}`);
     }
     const chosen = chooseVoice(voiceName(named), field, card);
     if (label === speaker) choice = chosen;
@@ -230,15 +230,12 @@ function positionsOf(
     if (positions.has(label)) continue;
     const field = `conversation[${index}].speaker`;
     const isName = !speakers.includes(label);
-    if (isName && (label.trim() === "" || countChars(label) > MAX_SPEAKER_CHARS)) {
-      const message = `${field} must be a name of 1 to ${MAX_SPEAKER_CHARS} characters`;
-      throw new ServiceError(400, message, { param: field });
-    }
+    if (isName && (label.trim() === "" || countChars(label) > MAX_SPEAKER_CHARS))
+      throw fieldError(field, `must be a name of 1 to ${MAX_SPEAKER_CHARS} characters`);
     if (isName && !Object.hasOwn(voices, label)) {
       const known = speakers.map(quoted).join(", ");
       const remedy = `give it a voice in voices, as in {${quoted(label)}: ${quoted(listedName(example!))}}`;
-      const message = `${field} ${quoted(label)} is none of the model's speakers (${known}): ${remedy}`;
-      throw new ServiceError(400, message, { param: field });
+      throw fieldError(field, `${quoted(label)} is none of the model's speakers (${known}): ${remedy}`);
     }
     positions.set(label, isName ? (free.shift() ?? `${next++}`) : label);
   }

@@ -4,7 +4,7 @@ import { base64DecodedBytes, decodeBase64Audio } from "../../audio/base64.ts";
 import { decodeWav } from "../../audio/decode-wav.ts";
 import { MAX_RATE_HZ } from "../../audio/recordings/decoding-budget.ts";
 import { averageEvery } from "../../audio/resample.ts";
-import { ServiceError } from "../../contract/errors.ts";
+import { fieldError, ServiceError } from "../../contract/errors.ts";
 import { MAX_TURN_AUDIO_BYTES } from "../../contract/limits.ts";
 import type { ConversationTurn } from "../../contract/requests.ts";
 import type { Clip } from "../../core/conversation.ts";
@@ -33,13 +33,8 @@ export function decodeHistoryAudio(
   if (turn.audio_wav_b64 === undefined || turn.audio_wav_b64 === null) return null;
   const field = `conversation[${index}].audio_wav_b64`;
   const base64 = textOf(turn.audio_wav_b64);
-  if (base64DecodedBytes(base64) > MAX_TURN_AUDIO_BYTES) {
-    throw new ServiceError(
-      400,
-      `${field} is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`,
-      { param: field },
-    );
-  }
+  if (base64DecodedBytes(base64) > MAX_TURN_AUDIO_BYTES)
+    throw fieldError(field, `is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`);
   try {
     const bytes = decodeBase64Audio(base64);
     const digest = createHash("sha256").update(bytes).digest();

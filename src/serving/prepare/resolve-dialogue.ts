@@ -1,6 +1,6 @@
 import { resolveModelName } from "../../contract/audio-speech.ts";
 import type { DialogueRequest } from "../../contract/dialogue.ts";
-import { quoted, ServiceError } from "../../contract/errors.ts";
+import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import {
   countChars,
   MAX_DIALOGUE_LINES,
@@ -125,8 +125,7 @@ function readLines(
     chars += read.chars;
   }
   const param = asked[0]!.voiceField === null ? "script" : "lines";
-  if (!isSpeakable)
-    throw refusal(`${param} has nothing speakable: it needs at least one letter or digit`, param);
+  if (!isSpeakable) throw fieldError(param, "has nothing speakable: it needs at least one letter or digit");
   return { lines, hash, chars, textVoices };
 }
 
@@ -136,17 +135,17 @@ function scriptLines(
   cautions: Set<string>,
 ): AskedLine[] {
   if (script === undefined)
-    throw refusal("script is missing: send the dialogue as script, or as lines", "script");
+    throw fieldError("script", "is missing: send the dialogue as script, or as lines");
   const { lines, directions } = parsedScript(
     script,
     [...voices.values()].map(({ name }) => name),
   );
   if (lines.length === 0)
-    throw refusal('script has no line to speak: write lines as in "Anna: Hello."', "script");
+    throw fieldError("script", 'has no line to speak: write lines as in "Anna: Hello."');
   if (lines.length > MAX_DIALOGUE_LINES)
-    throw refusal(
-      `script has ${lines.length} lines, and at most ${MAX_DIALOGUE_LINES} are allowed: send it in parts`,
+    throw fieldError(
       "script",
+      `has ${lines.length} lines, and at most ${MAX_DIALOGUE_LINES} are allowed: send it in parts`,
     );
   const shown = directions.slice(0, MAX_LISTED).join(", ") + (directions.length > MAX_LISTED ? ", …" : "");
   if (shown !== "") cautions.add(`stage directions are not spoken: script line ${shown}`);
@@ -160,12 +159,13 @@ function scriptLines(
 const MAX_LISTED = 5;
 
 function givenLines({ lines = [], script }: DialogueRequest): AskedLine[] {
-  if (script !== undefined) throw refusal("script and lines are both given: send one of them", "lines");
+  if (script !== undefined)
+    throw new ServiceError(400, "script and lines are both given: send one of them", { param: "lines" });
   let from = 0;
   return lines.map(({ voice, text, instructions }, index) => {
     const [field, voiceField] = [`lines[${index}].text`, `lines[${index}].voice`];
-    if (speakerKey(voice) === "") throw refusal(`${voiceField} is empty: name a voice`, voiceField);
-    if (text.trim() === "") throw refusal(`${field} is empty: give words to speak`, field);
+    if (speakerKey(voice) === "") throw fieldError(voiceField, "is empty: name a voice");
+    if (text.trim() === "") throw fieldError(field, "is empty: give words to speak");
     const line = { speaker: voice, text, instructions, scene: null, from, field, param: field, voiceField };
     from += text.length + 1;
     return line;
@@ -184,9 +184,9 @@ function voicesByKey(voices: NonNullable<DialogueRequest["voices"]>): ReadonlyMa
     const key = speakerKey(name);
     const other = byKey.get(key);
     const field = memberField("voices", name);
-    if (key === "") throw refusal(`${field} has no name: name a speaker`, field);
+    if (key === "") throw fieldError(field, "has no name: name a speaker");
     if (other !== undefined)
-      throw refusal(`${field} is the same speaker as ${quoted(other.name)}: leave one of them out`, field);
+      throw fieldError(field, `is the same speaker as ${quoted(other.name)}: leave one of them out`);
     byKey.set(key, { name, voice });
   }
   return byKey;
@@ -219,9 +219,9 @@ function castSpeakers(
     });
   }
   if (chosen.size > MAX_DIALOGUE_SPEAKERS)
-    throw refusal(
-      `script has ${chosen.size} speakers, and at most ${MAX_DIALOGUE_SPEAKERS} can speak in one dialogue: send it in parts`,
+    throw fieldError(
       "script",
+      `has ${chosen.size} speakers, and at most ${MAX_DIALOGUE_SPEAKERS} can speak in one dialogue: send it in parts`,
     );
   for (const [key, { name }] of voices)
     if (!chosen.has(key)) cautions.add(`${memberField("voices", name)} speaks no line`);
@@ -265,7 +265,7 @@ function parsedScript(script: string, named: readonly string[]): ReturnType<type
   try {
     return parseScript(script, named);
   } catch (error) {
-    if (error instanceof ScriptError) throw refusal(`script ${error.message}`, "script");
+    if (error instanceof ScriptError) throw fieldError("script", error.message);
     throw error;
   }
 }
@@ -278,8 +278,4 @@ function inLine<T>({ param }: AskedLine, check: () => T): T {
     if (!(error instanceof ServiceError) || error.param === param) throw error;
     throw new ServiceError(error.status, error.message, { param });
   }
-}
-
-function refusal(message: string, param: string): ServiceError {
-  return new ServiceError(400, message, { param });
 }

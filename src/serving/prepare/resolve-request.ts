@@ -1,5 +1,5 @@
 import { FRAME_S } from "../../audio/format.ts";
-import { quoted, ServiceError } from "../../contract/errors.ts";
+import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { type GenParams, resolveParams } from "../../contract/params.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
@@ -202,12 +202,8 @@ function readHistory(
     audioS += clip?.durationS ?? 0;
     const text = turn.text?.trim() ? plainWords(turn.text) : null;
     checkLength(countChars(text ?? ""), MAX_TEXT_CHARS, `conversation[${index}].text`);
-    if (text === null && clip === null) {
-      throw new ServiceError(
-        400,
-        `conversation[${index}] says nothing: every turn before the last needs text or audio_wav_b64`,
-      );
-    }
+    const nothing = "says nothing: every turn before the last needs text or audio_wav_b64";
+    if (text === null && clip === null) throw new ServiceError(400, `conversation[${index}] ${nothing}`);
     history.push({ speaker, text, audio: clip });
   }
   return { history, chars, audioS };
@@ -239,11 +235,8 @@ function checkedInstructions(instructions = ""): string | null {
 export function chooseModel(parts: Pick<RequestParts, "model" | "mode">, resolve: ResolveModel): PublicModel {
   const id = parts.model ?? null;
   const model = resolve(id);
-  if (model === undefined) {
-    throw new ServiceError(400, `model ${quoted(id ?? "")} is unknown: GET /v1/models lists the valid ids`, {
-      param: "model",
-    });
-  }
+  if (model === undefined)
+    throw fieldError("model", `${quoted(id ?? "")} is unknown: GET /v1/models lists the valid ids`);
   if (!model.card.modes.includes(parts.mode)) {
     throw new ServiceError(
       400,
@@ -264,20 +257,18 @@ function openTurn(
   const turn = turns[index]!;
   const textField = fields?.text ?? `conversation[${index}].text`;
   if (turn.audio_wav_b64 !== undefined && turn.audio_wav_b64 !== null) {
-    throw new ServiceError(
-      400,
-      `conversation[${index}].audio_wav_b64 is not allowed on the open turn: the last turn is the one to be spoken, ` +
+    throw fieldError(
+      `conversation[${index}].audio_wav_b64`,
+      "is not allowed on the open turn: the last turn is the one to be spoken, " +
         "so send its text, or only its speaker",
-      { param: `conversation[${index}].audio_wav_b64` },
     );
   }
   const speaker = turn.speaker ?? "0";
   if (turn.text === undefined || turn.text === null) return { open: { speaker, text: null }, read: null };
   if (turn.text.trim() === "") {
-    throw new ServiceError(
-      400,
-      `${textField} is empty: give words to speak${fields === undefined ? ", or leave text out to have them written" : ""}`,
-      { param: textField },
+    throw fieldError(
+      textField,
+      `is empty: give words to speak${fields === undefined ? ", or leave text out to have them written" : ""}`,
     );
   }
   const read = readMarkup(turn.text, textField, card, inputType, lexicon);
@@ -285,26 +276,21 @@ function openTurn(
   const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
   checkLength(read.unmarkedChars, maxChars, textField);
   if (chars > maxChars) {
-    throw new ServiceError(
-      400,
-      `${textField} has ${chars} characters with what its lexicon and phonemes say for words, and at most ${maxChars} ` +
+    throw fieldError(
+      textField,
+      `has ${chars} characters with what its lexicon and phonemes say for words, and at most ${maxChars} ` +
         "are allowed: make it shorter, or shorten its pronunciations",
-      { param: textField },
     );
   }
-  if (needsWords && !hasSpeakable(spokenText(piece))) {
-    throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`, {
-      param: textField,
-    });
-  }
+  if (needsWords && !hasSpeakable(spokenText(piece)))
+    throw fieldError(textField, "has nothing speakable: it needs at least one letter or digit");
   const marked = typeof piece === "string" ? {} : { marked: piece };
   return { open: { speaker, text: turn.text, ...marked }, read };
 }
 
 /** Rejects a text that is too long without its markup. The schema allows more, because it counts the markup too. */
 export function checkLength(unmarkedChars: number, maxChars: number, field: string): void {
-  if (unmarkedChars > maxChars)
-    throw new ServiceError(422, `${field} must have at most ${maxChars} characters`, { param: field });
+  if (unmarkedChars > maxChars) throw fieldError(field, `must have at most ${maxChars} characters`, 422);
 }
 
 /** Returns the silence that stands for a text without words: as long as its pauses, if it has any. */

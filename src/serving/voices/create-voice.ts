@@ -4,7 +4,7 @@ import { openEncoder } from "../../audio/encode/open-encoder.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { fromPcm16, joinBytes, joinSamples, toPcm16 } from "../../audio/pcm.ts";
 import { Resampler } from "../../audio/resample.ts";
-import { ServiceError } from "../../contract/errors.ts";
+import { fieldError, ServiceError } from "../../contract/errors.ts";
 import { type NewVoice, SAMPLE_S } from "../../contract/voice-form.ts";
 import { type AudioSource, clipSource } from "../../core/audio-source.ts";
 import type { Clip } from "../../core/conversation.ts";
@@ -55,13 +55,8 @@ export async function createVoice(
   const { pcm, isCut } = await readBeginning(sound, field, signal);
   const clip = clipFromPcm(pcm, voiceId);
   const { trust, cautions } = await judge(clip, signal);
-  if (cautions.includes("no voice")) {
-    throw new ServiceError(
-      400,
-      `${field} contains no speech: send 5 to 12 s of one person, without music or noise`,
-      { param: field },
-    );
-  }
+  if (cautions.includes("no voice"))
+    throw fieldError(field, "contains no speech: send 5 to 12 s of one person, without music or noise");
   // The text of a recording that is cut is too long.
   const refText = (isCut ? null : wanted.refText) ?? (await transcribe(clip));
   const voice: VoiceRecord = {
@@ -122,9 +117,7 @@ export async function readBeginning(
   if (resampler !== null) pieces.push(resampler.end());
   if (count < SAMPLE_S.min * sampleRateHz) {
     const s = (count / sampleRateHz).toFixed(1);
-    throw new ServiceError(400, `${field} has ${s} s of sound: send 5 to 12 s of one person speaking`, {
-      param: field,
-    });
+    throw fieldError(field, `has ${s} s of sound: send 5 to 12 s of one person speaking`);
   }
   return { pcm: toPcm16(joinSamples(pieces)), isCut };
 }

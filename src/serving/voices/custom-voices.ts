@@ -1,6 +1,6 @@
 import { nameKeyOf, StoreError, type VoiceRecord, type VoiceStore } from "../../accounts/store.ts";
 import { LruCache } from "../../audio/lru-cache.ts";
-import { quoted, ServiceError } from "../../contract/errors.ts";
+import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { VoiceList } from "../../contract/voices.ts";
 import { abortable } from "../../core/abortable.ts";
@@ -85,7 +85,7 @@ export class CustomVoices {
   /** Rejects as {@link add} would, before there is a recording; and with a 400 if the name means another voice. */
   async admit(keyId: string, name: string): Promise<void> {
     const problem = this.#nameProblem(name);
-    if (problem !== null) throw new ServiceError(400, `name ${quoted(name)} ${problem}`, { param: "name" });
+    if (problem !== null) throw fieldError("name", `${quoted(name)} ${problem}`);
     const own = await this.#listed(keyId);
     if (own.some((voice) => nameKeyOf(voice.name) === nameKeyOf(name))) throw taken(name);
     if (own.length >= MAX_VOICES_PER_KEY) throw full();
@@ -219,10 +219,9 @@ function mayBeKept(idOrName: string): boolean {
 }
 
 function taken(name: string): ServiceError {
-  return new ServiceError(
-    400,
-    `name ${quoted(name)} is that of another voice of this key: take another, or delete that voice first`,
-    { param: "name" },
+  return fieldError(
+    "name",
+    `${quoted(name)} is that of another voice of this key: take another, or delete that voice first`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { resolveModelName } from "../../../contract/audio-speech.ts";
-import { quoted, ServiceError } from "../../../contract/errors.ts";
+import { fieldError, quoted, ServiceError } from "../../../contract/errors.ts";
 import type { Health, ModelEntry, ModelList, UsageSummary } from "../../../contract/replies.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
@@ -21,13 +21,7 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
       const id = resolveModelName(params.id);
       const card = deps.cards().find((each) => (id === null ? each.default : each.id === id));
       if (card !== undefined) return card;
-      throw new ServiceError(
-        404,
-        `model ${quoted(params.id)} is unknown: GET /v1/models lists the valid ids`,
-        {
-          param: "model",
-        },
-      );
+      throw fieldError("model", `${quoted(params.id)} is unknown: GET /v1/models lists the valid ids`, 404);
     },
   );
 

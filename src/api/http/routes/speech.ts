@@ -3,7 +3,7 @@ import { type Encoding, PCM_RATES, pcmAt } from "../../../audio/encode/encoder.t
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { isSentWhole } from "../../../contract/audio-speech.ts";
 import type { DialogueStarted } from "../../../contract/dialogue.ts";
-import { ServiceError } from "../../../contract/errors.ts";
+import { fieldError } from "../../../contract/errors.ts";
 import type {
   AudioModelList,
   ConverseResponse,
@@ -232,12 +232,12 @@ function telephonyFormat(ownHz: number | null, queryHz: number | null): [Encodin
 function requirePcmAt(rateHz: number, field: string): Encoding {
   const encoding = pcmAt(rateHz);
   if (encoding !== null) return encoding;
-  throw new ServiceError(400, `${field} must be one of ${TELEPHONY_RATES.join(", ")}`, { param: field });
+  throw fieldError(field, `must be one of ${TELEPHONY_RATES.join(", ")}`);
 }
 
 /** Returns a query parameter; throws a 400 if it is repeated. */
 function singleParameter(name: string, value: unknown): string | null {
   if (value === undefined || value === "") return null;
   if (typeof value === "string") return value;
-  throw new ServiceError(400, `${name} is in the query more than once: send it once`, { param: name });
+  throw fieldError(name, "is in the query more than once: send it once");
 }

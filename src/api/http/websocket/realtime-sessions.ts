@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { isRecogniserNamed } from "../../../contract/audio-transcriptions.ts";
-import { quoted, ServiceError } from "../../../contract/errors.ts";
+import { fieldError, quoted, ServiceError } from "../../../contract/errors.ts";
 import type { SessionUpdate } from "../../../contract/realtime/session.ts";
 import { serverFullError } from "../../../limits/capacity-errors.ts";
 import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
@@ -177,9 +177,7 @@ export function settingsFor(
   { resolve }: RealtimeOptions,
 ): { readonly settings: SessionSettings; readonly model: string | null } {
   if (call_id !== undefined)
-    throw new ServiceError(400, "call_id belongs to WebRTC and SIP, which are not supported: leave it out", {
-      param: "call_id",
-    });
+    throw fieldError("call_id", "belongs to WebRTC and SIP, which are not supported: leave it out");
   const asked = inQuery || update.model || "";
   const isTranscription = (update.type ?? intent) === "transcription";
   const isRecogniser = isTranscription && isRecogniserNamed(asked, deps.transcriptions.recogniserName);

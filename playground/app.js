@@ -77,7 +77,7 @@ async function voice(turn, speaker) {
   }
 }
 
-/** Transcribes a clip. It fails without a key, silently, since nobody waits for it. */
+/** Transcribes a clip. Without a key, it fails without a message. */
 async function hear({ wav }, signal) {
   if (!hasKey()) throw new Error("There is no key yet.");
   return (await server().transcribe({ file: wav }, { signal })).text;
@@ -96,9 +96,10 @@ async function makeVoice(clip, said) {
 
 /** Loads the Dialogue tab when it is first shown. */
 async function openDialogueTab() {
+  const module = await import("./dialogue.js");
   if (dialogue !== null) return;
+  dialogue = module;
   document.head.append(h("link", { rel: "stylesheet", href: "/playground/dialogue.css" }));
-  dialogue = await import("./dialogue.js");
   dialogue.openDialogue();
 }
 

@@ -43,7 +43,7 @@ function cast() {
   const own = parsed.speakers.map(
     (name) => known.find(({ id }) => id === chosen.get(name)) ?? known.find(isNamed(name)),
   );
-  const free = known.filter((voice) => voice.owner !== "key" && !own.includes(voice));
+  const free = known.filter((voice) => voice.owner === "model" && !own.includes(voice));
   const spare = free.length === 0 ? known : free;
   let next = 0;
   return new Map(parsed.speakers.map((name, at) => [name, own[at] ?? spare[next++ % spare.length] ?? null]));

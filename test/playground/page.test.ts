@@ -211,7 +211,7 @@ it(
 );
 
 test("reports an unreadable address and ignores it", NEEDS_CHROMIUM, async () => {
-  const turns = `[...document.querySelectorAll("textarea")].map(({ value }) => value).join("|")`;
+  const turns = `[...document.querySelectorAll(".turn textarea")].map(({ value }) => value).join("|")`;
   await inPlayground(server, `#${encodeURIComponent(ATTACK)}=Hello`, async (page) => {
     await page.says("#error", /^Part of the address was ignored\.Part of it is neither/);
     assert.equal(await page.evaluate(turns), "Did you sleep well?|Like a log, thank you. And you?");

@@ -107,7 +107,7 @@ it("answers typed text aloud without a microphone", async (page) => {
   await page.is(`document.querySelector("${first("assistant")}").dataset.state === "interrupted"`);
   await page.says("#talk-state", /^Type something$/);
   await page.click("#compose");
-  const turns = `[...document.querySelectorAll("textarea")].map(({ value }) => value)`;
+  const turns = `[...document.querySelectorAll(".turn textarea")].map(({ value }) => value)`;
   const given = (await page.evaluate(turns)) as string[];
   assert.ok(given.includes("Is it?") && given.includes(REPLY), given.join("|"));
 });

@@ -5,8 +5,10 @@ import { DETECTION_RATE_HZ, WINDOW_SAMPLES } from "../../core/turn-detection.ts"
 export interface EndpointingOptions {
   readonly threshold: number;
   readonly onsetWindows: number;
-  /** Windows of silence that end a turn, unless the judge ends it earlier. */
+  /** Windows of silence that end a turn that the judge does not call finished. */
   readonly maxSilenceWindows: number;
+  /** Windows of silence that end a turn that the judge calls finished. */
+  readonly holdWindows: number;
   /** The same for a turn with less than 0.6 s of speech, which is too short for the judge. */
   readonly maxShortSilenceWindows: number;
   /** Windows of silence before the judge is called, once per pause; `null`: never. */
@@ -54,6 +56,8 @@ export interface EndpointingState {
   readonly windows: number;
   readonly speech: number;
   readonly silence: number;
+  /** The judge's verdict on the current pause; 0 before it. */
+  readonly finished: number;
   /** Counts pauses: a result about an earlier pause is void. */
   readonly revision: number;
 }
@@ -66,6 +70,7 @@ export const INITIAL_ENDPOINTING: EndpointingState = {
   windows: 0,
   speech: 0,
   silence: 0,
+  finished: 0,
   revision: 0,
 };
 
@@ -115,7 +120,14 @@ export function applyVerdict(
   options: EndpointingOptions,
 ): Step {
   const isAbout = state.startSample !== null && state.silence > 0 && revision === state.revision;
-  return isAbout && !isShort(state) && finished >= options.minFinished ? ended(state) : { state, events: [] };
+  return isAbout && !isShort(state) ? reconsider({ ...state, finished }, options) : { state, events: [] };
+}
+
+/** Ends a turn whose pause is long enough for what is now known of it. */
+export function reconsider(state: EndpointingState, options: EndpointingOptions): Step {
+  const isOver =
+    state.startSample !== null && state.silence > 0 && state.silence >= silencesOf(state, options).end;
+  return isOver ? ended(state) : { state, events: [] };
 }
 
 /** Returns the windows of silence until the next event. Speech may resume without being noticed until then. */
@@ -138,9 +150,12 @@ function isShort({ speech }: EndpointingState): boolean {
 }
 
 function silencesOf(state: EndpointingState, options: EndpointingOptions) {
-  return isShort(state)
-    ? { end: options.maxShortSilenceWindows, judge: null }
-    : { end: options.maxSilenceWindows, judge: options.judgeAfterWindows };
+  if (isShort(state)) return { end: options.maxShortSilenceWindows, judge: null };
+  const isFinished = options.judgeAfterWindows !== null && state.finished >= options.minFinished;
+  return {
+    end: isFinished ? options.holdWindows : options.maxSilenceWindows,
+    judge: options.judgeAfterWindows,
+  };
 }
 
 function beforeTurn(state: EndpointingState, probability: number, options: EndpointingOptions): Step {
@@ -161,6 +176,7 @@ function spoken(state: EndpointingState, { transcribeEveryWindows }: Endpointing
     windows: state.windows + 1,
     speech: state.speech + 1,
     silence: 0,
+    finished: 0,
     revision: state.revision + (hasPaused ? 1 : 0),
   };
   const events: EndpointingEvent[] = [];
@@ -179,17 +195,44 @@ export function prefixMs(detection: TurnDetection | null): number {
 }
 
 const WINDOW_MS = 32;
-const MEDIUM = { maxSilenceMs: 4_000, maxSentenceSilenceMs: 1_500, minFinished: 0.5, minReplySilenceMs: 288 };
+/** What the words so far are; `unknown` until they are transcribed. */
+export type TurnEnding = "question" | "sentence" | "phrase" | "unfinished" | "unknown";
+
+interface Patience {
+  /** Longest silence within a turn, and after a complete sentence, if the judge does not call it finished. */
+  readonly maxSilenceMs: number;
+  readonly maxSentenceSilenceMs: number;
+  readonly minFinished: number;
+  /** Silence that ends a turn that the judge calls finished. */
+  readonly holdMs: Readonly<Record<TurnEnding, number>>;
+}
+
 /**
- * By eagerness: longest silence within a turn and after a complete sentence, minimum verdict, shortest pause before a
- * reply.
+ * Found on recorded turns, of which pauses as long as the holds of `medium` cut one in thirty short (docs/realtime.md). People pause
+ * for 0.2 to 0.6 s between sentences, and for longer when they search for a word.
  */
-const EAGERNESS = {
-  low: { maxSilenceMs: 8_000, maxSentenceSilenceMs: 3_000, minFinished: 0.7, minReplySilenceMs: 512 },
+const MEDIUM: Patience = {
+  maxSilenceMs: 4_000,
+  maxSentenceSilenceMs: 1_500,
+  minFinished: 0.5,
+  holdMs: { question: 224, sentence: 288, phrase: 608, unfinished: 1_500, unknown: 1_500 },
+};
+const PATIENCE: Readonly<Record<"low" | "medium" | "auto" | "high", Patience>> = {
+  low: {
+    maxSilenceMs: 8_000,
+    maxSentenceSilenceMs: 3_000,
+    minFinished: 0.7,
+    holdMs: { question: 800, sentence: 1_000, phrase: 1_500, unfinished: 3_000, unknown: 3_000 },
+  },
   medium: MEDIUM,
   auto: MEDIUM,
-  high: { maxSilenceMs: 2_000, maxSentenceSilenceMs: 1_000, minFinished: 0.3, minReplySilenceMs: 0 },
-} as const;
+  high: {
+    maxSilenceMs: 2_000,
+    maxSentenceSilenceMs: 1_000,
+    minFinished: 0.3,
+    holdMs: { question: 192, sentence: 0, phrase: 0, unfinished: 800, unknown: 800 },
+  },
+};
 /** 192 ms: the judge errs more with longer silence. */
 const JUDGE_AFTER_WINDOWS = 6;
 /** 608 ms: the judge errs on "Okay." and "Uh huh.", so silence ends a short turn. */
@@ -207,18 +250,15 @@ export function minInterruptionWords(detection: TurnDetection | null): number {
 /** Circumstances beyond the settings that affect endpointing. Default: false. */
 export interface EndpointingContext {
   readonly isReplyPlaying?: boolean;
+  /** Default: `unknown`. */
+  readonly ending?: TurnEnding;
   /** Whether the turn still lacks words to count as an interruption. */
   readonly isUnconfirmed?: boolean;
-  readonly isSentenceEnd?: boolean;
 }
 
 export function endpointingOptions(
   detection: TurnDetection,
-  {
-    isReplyPlaying: isSpeaking = false,
-    isUnconfirmed = false,
-    isSentenceEnd: isSentence = false,
-  }: EndpointingContext = {},
+  { isReplyPlaying: isSpeaking = false, isUnconfirmed = false, ending = "unknown" }: EndpointingContext = {},
 ): EndpointingOptions {
   const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
   const transcribeEveryWindows = isUnconfirmed
@@ -231,25 +271,53 @@ export function endpointingOptions(
       threshold,
       onsetWindows,
       maxSilenceWindows,
+      holdWindows: maxSilenceWindows,
       maxShortSilenceWindows: maxSilenceWindows,
       judgeAfterWindows: null,
       minFinished: 1,
       transcribeEveryWindows,
     };
   }
-  const { maxSilenceMs, maxSentenceSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
+  const { maxSilenceMs, maxSentenceSilenceMs, minFinished, holdMs } = PATIENCE[detection.eagerness ?? "auto"];
+  const isSentence = ending !== "unfinished" && ending !== "unknown";
   return {
     threshold: 0.5,
     onsetWindows,
     maxSilenceWindows: Math.ceil((isSentence ? maxSentenceSilenceMs : maxSilenceMs) / WINDOW_MS),
-    maxShortSilenceWindows: MAX_SHORT_SILENCE_WINDOWS,
+    holdWindows: Math.ceil(holdMs[ending] / WINDOW_MS),
+    maxShortSilenceWindows: Math.max(MAX_SHORT_SILENCE_WINDOWS, Math.ceil(holdMs.phrase / WINDOW_MS)),
     transcribeEveryWindows,
     judgeAfterWindows: JUDGE_AFTER_WINDOWS,
-    minFinished,
+    // A question is finished by its words.
+    minFinished: ending === "question" ? 0 : minFinished,
   };
 }
 
-/** Returns the shortest pause between the user's speech and a reply: people pause as long between sentences. */
-export function minReplySilenceMs(detection: TurnDetection | null): number {
-  return detection?.type === "semantic_vad" ? EAGERNESS[detection.eagerness ?? "auto"].minReplySilenceMs : 0;
+/** Words that no sentence ends with: whoever stops there goes on. English; elsewhere the punctuation decides. */
+const OPEN_WORDS = new Set([
+  "a",
+  "an",
+  "and",
+  "because",
+  "but",
+  "if",
+  "of",
+  "or",
+  "so",
+  "the",
+  "to",
+  "uh",
+  "um",
+]);
+const SENTENCE_END = /(?<![.…])[.!?。！？]["”’')»]*$/;
+const MAX_PHRASE_WORDS = 3;
+const MAX_PHRASE_CHARS = 24;
+
+/** Classifies the words of a turn so far. @param answersQuestion whether they follow a question, which a phrase may answer */
+export function turnEnding(text: string, answersQuestion: boolean): TurnEnding {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
+  if (!SENTENCE_END.test(text) || OPEN_WORDS.has(words.at(-1) ?? "")) return "unfinished";
+  if (/[?？]["”’')»]*$/.test(text)) return "question";
+  const isPhrase = words.length <= MAX_PHRASE_WORDS && text.length <= MAX_PHRASE_CHARS;
+  return isPhrase && !answersQuestion ? "phrase" : "sentence";
 }

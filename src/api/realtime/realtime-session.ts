@@ -128,7 +128,7 @@ export class RealtimeSession {
         this.#turns.addPartialTranscript(event.from, event.text);
         break;
       case "response_delta":
-        this.#responses.append(event.responseId, event.delta, this.#mayUserContinue);
+        this.#responses.append(event.responseId, event.delta, this.#turns.mayStart);
         break;
       case "response_ended":
         this.#responseEnded(event.responseId, event.end);
@@ -232,14 +232,9 @@ export class RealtimeSession {
     return (this.#responses.isResponding || !this.#turns.isTranscribed) && !this.#responses.isPlaying;
   }
 
-  /** Whether the user has only just stopped, or may be starting to speak. */
-  get #mayUserContinue(): boolean {
-    return this.#nowMs < this.#turns.replyNotBeforeMs || this.#turns.mayStart;
-  }
-
   /** Sends the held-back audio once the user has not continued. */
   #releaseHeldBack(): void {
-    if (this.#responses.isHeldBack && !this.#mayUserContinue && this.#responses.release())
+    if (this.#responses.isHeldBack && !this.#turns.mayStart && this.#responses.release())
       this.#afterResponse();
   }
 
@@ -269,12 +264,12 @@ export class RealtimeSession {
 
   /** Requests a timer for whatever is due next. An early timer is harmless. */
   #setTimer(): void {
-    const { detector, replyNotBeforeMs, mayStart } = this.#turns;
+    const { detector } = this.#turns;
     const isOpen = detector.isInTurn && this.#settings.turnDetection !== null;
     const dueMs = isOpen
       ? detector.mutedAtMs
       : this.#responses.isHeldBack
-        ? Math.max(replyNotBeforeMs, mayStart ? detector.staleAtMs : 0)
+        ? detector.staleAtMs
         : this.#idleTimeoutAtMs;
     if (dueMs === this.#timerAtMs) return;
     if (dueMs !== null && this.#timerAtMs !== null && this.#timerAtMs <= dueMs) return;

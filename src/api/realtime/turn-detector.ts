@@ -9,6 +9,7 @@ import {
   type EndpointingState,
   INITIAL_ENDPOINTING,
   prefixMs,
+  reconsider,
   windowsToNextEvent,
 } from "./endpointing.ts";
 import type { SessionContext } from "./session-events.ts";
@@ -117,6 +118,12 @@ export class TurnDetector {
   addVerdict(revision: number, finished: number): void {
     const options = this.#parts.options();
     if (options !== null) this.#apply(applyVerdict(this.#endpointing, revision, finished, options));
+  }
+
+  /** Ends the turn if its pause is long enough for the words that are known now. */
+  reconsider(): void {
+    const options = this.#parts.options();
+    if (options !== null) this.#apply(reconsider(this.#endpointing, options));
   }
 
   /** Advances a turn by the time without audio, as silence. */

@@ -5,8 +5,8 @@ import {
   endpointingOptions,
   MAX_TURN_SAMPLES,
   minInterruptionWords,
-  minReplySilenceMs,
   prefixMs,
+  turnEnding,
 } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import type { Responses } from "./responses.ts";
@@ -18,9 +18,6 @@ import { SAMPLES_PER_MS, TurnDetector } from "./turn-detector.ts";
 const MIN_COMMIT_SAMPLES = 100 * SAMPLES_PER_MS;
 /** Silence included in the judged audio: smart-turn v3 is most accurate with 100 to 200 ms. */
 const JUDGED_SILENCE_MS = 150;
-
-/** The end of a sentence, excluding an ellipsis. */
-const SENTENCE_END = /(?<![.…])[.!?]["”’')]*$/;
 
 interface Turn {
   readonly itemId: string;
@@ -52,7 +49,6 @@ export class UserTurns {
   #draft: (TurnTranscript & { readonly text: string }) | null = null;
   readonly #requested = new Set<number>();
   #speechEndMs: number | null = null;
-  #replyNotBeforeMs = 0;
 
   constructor(context: SessionContext, parts: UserTurnsParts) {
     this.#context = context;
@@ -69,17 +65,20 @@ export class UserTurns {
     return endpointingOptions(this.#detection, {
       isReplyPlaying: this.#parts.responses.isPlaying,
       isUnconfirmed: this.#turn?.isUnconfirmed === true,
-      isSentenceEnd: this.#draft?.revision === this.detector.revision && SENTENCE_END.test(this.#draft.text),
+      ending:
+        this.#draft?.revision === this.detector.revision
+          ? turnEnding(this.#draft.text, this.#answersQuestion)
+          : "unknown",
     });
+  }
+
+  get #answersQuestion(): boolean {
+    const last = this.#context.items.all.findLast((item) => item.type === "message" && item.text !== null);
+    return last?.type === "message" && last.role === "assistant" && /[?？]\s*$/.test(last.text ?? "");
   }
 
   get speechEndMs(): number | null {
     return this.#speechEndMs;
-  }
-
-  /** Earliest time for a reply, since the user may only be pausing. */
-  get replyNotBeforeMs(): number {
-    return this.#replyNotBeforeMs;
   }
 
   get isTranscribed(): boolean {
@@ -189,7 +188,6 @@ export class UserTurns {
         break;
       case "ended":
         this.#speechEndMs = this.detector.speechEndMs(event.silence);
-        this.#replyNotBeforeMs = this.#speechEndMs + minReplySilenceMs(this.#detection);
         this.#endTurn(event.revision, event.at);
         break;
     }
@@ -297,6 +295,7 @@ export class UserTurns {
     if (text === null) this.#requested.delete(revision);
     else this.#draft = { revision, text, seconds };
     this.#confirmInterruption(text ?? "");
+    this.detector.reconsider();
   }
 
   /** Decides about an ended turn: it interrupts, it only enters the conversation, or it was no speech. */

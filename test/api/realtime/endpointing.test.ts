@@ -54,7 +54,10 @@ describe("a turn", () => {
     const { revision } = judged.state;
     const typesOf = (finished: number) =>
       applyVerdict(judged.state, revision, finished, options).events.map(({ type }) => type);
-    assert.deepEqual([typesOf(0.5), typesOf(0.49)], [["ended"], []]);
+    assert.deepEqual([typesOf(0.5), typesOf(0.49)], [[], []]);
+    const known = endpointingOptions({ ...SEMANTIC, eagerness: "high" }, { ending: "sentence" });
+    const endOf = (finished: number) => applyVerdict(judged.state, revision, finished, known).events.length;
+    assert.deepEqual([endOf(0.3), endOf(0.29)], [1, 0]);
     assert.ok(!advance([19, 0.99, 124, 0.01], SEMANTIC).types.includes("ended"));
   });
 

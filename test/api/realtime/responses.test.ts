@@ -241,17 +241,6 @@ describe("a response whose user may still be speaking", () => {
     assert.deepEqual(typesIn(driver.windows(1, 0.01)), []);
   });
 
-  it("starts no sooner than 288 ms after speech that the judge ended", () => {
-    const driver = new SessionDriver({ turnDetection: { type: "semantic_vad" } });
-    driver.windows(20, 0.99);
-    const { revision } = effectIn(driver.windows(6, 0.01), "judge");
-    driver.transcript("Is it?");
-    driver.step({ type: "verdict", revision, finished: 0.9 });
-    assert.equal(effectIn(driver.replyWord("Yes.", 0), "set_timer").atMs, driver.nowMs + 96);
-    assert.ok(!typesIn(driver.windows(2, 0.01)).includes(DELTA));
-    assert.ok(typesIn(driver.windows(1, 0.01)).includes(DELTA));
-  });
-
   it("starts at its timer if the microphone sends nothing", () => {
     const driver = aboutToReply();
     driver.nowMs = effectIn(driver.replyWord("Yes.", 0), "set_timer").atMs!;

@@ -16,8 +16,8 @@ function speaking(settings = {}): SessionDriver {
 }
 
 /** A session with semantic detection that asks the judge about a pause. */
-function judging() {
-  const driver = speaking(SEMANTIC);
+function judging(eagerness: "low" | "medium" | "high" = "medium") {
+  const driver = speaking({ turnDetection: { ...SEMANTIC.turnDetection, eagerness } });
   const { revision } = effectIn(driver.windows(6, 0.01), "judge");
   return {
     driver,
@@ -75,12 +75,69 @@ describe("a user's turn", () => {
     assert.ok(typesIn(driver.windows(15, 0.01)).includes(CREATED));
   });
 
-  it("ends when the judge finds it finished", () => {
+  /** Windows of silence that end it, after those before the judge is asked; `undefined` beyond 5 s. */
+  function endsAfter(text: string | null, finished: number, eagerness?: "low" | "high"): number | undefined {
+    const { driver, verdict } = judging(eagerness);
+    const heard = text === null ? [] : driver.transcript(text);
+    if (typesIn([...heard, ...verdict(finished)]).includes(COMMITTED)) return 6;
+    for (let window = 7; window < 156; window += 1)
+      if (typesIn(driver.windows(1, 0.01)).includes(COMMITTED)) return window;
+    return undefined;
+  }
+
+  for (const [text, medium, low, high] of [
+    ["Did you sleep well?", 7, 25, 6],
+    ["I would like a pizza.", 9, 32, 6],
+    ["Good morning.", 19, 47, 6],
+    ["I would like a, um,", 47, 94, 25],
+    ["I would like to.", 47, 94, 25],
+    ["I would like...", 47, 94, 25],
+    [null, 47, 94, 25],
+  ] as const)
+    it(`ends after a silence that its words decide, if it is judged finished and reads: ${text}`, () => {
+      assert.deepEqual(
+        [endsAfter(text, 0.9), endsAfter(text, 0.9, "low"), endsAfter(text, 0.9, "high")],
+        [medium, low, high],
+      );
+    });
+
+  it("ends after a short silence if it answers a question", () => {
     const { driver, verdict } = judging();
-    driver.transcript("Hello.");
-    const types = typesIn(verdict(0.9));
+    driver.client({
+      type: "conversation.item.create",
+      item: { type: "message", role: "assistant", content: [{ type: "output_text", text: "With olives?" }] },
+    } as never);
+    driver.transcript("Yes, please.");
+    verdict(0.9);
+    driver.windows(2, 0.01);
+    assert.ok(typesIn(driver.windows(1, 0.01)).includes(COMMITTED));
+  });
+
+  it("ends when its words are known, if they are known later than the silence is long", () => {
+    const { driver, verdict } = judging();
+    verdict(0.9);
+    driver.windows(20, 0.01);
+    const types = typesIn(driver.transcript("I would like a pizza."));
     assert.deepEqual(types.slice(0, 2), ["input_audio_buffer.speech_stopped", COMMITTED]);
     assert.ok(types.includes(CREATED));
+  });
+
+  it("goes on as one item if speech resumes before the silence is long enough, and no event is sent", () => {
+    const { driver, verdict } = judging();
+    driver.transcript("I would like a pizza.");
+    const before = driver.types.length;
+    verdict(0.9);
+    driver.windows(2, 0.01);
+    driver.windows(20, 0.99);
+    driver.windows(6, 0.01);
+    assert.equal(driver.types.length, before);
+    driver.transcript("I would like a pizza. With olives, please.");
+    verdict(0.9, effectIn(driver.effects, "judge").revision);
+    assert.ok(typesIn(driver.windows(3, 0.01)).includes(COMMITTED));
+    assert.equal(
+      driver.session.items.filter((item) => item.type === "message" && item.role === "user").length,
+      1,
+    );
   });
 
   it("ignores a stale or an unsure verdict and ends with a long silence", () => {
@@ -94,7 +151,7 @@ describe("a user's turn", () => {
   });
 
   for (const [text, isSentence] of [
-    ["Did you sleep well?", true],
+    ["I slept very well.", true],
     ['He said "No."', true],
     ["I would like", false],
     ["I would like...", false],

@@ -78,7 +78,9 @@ type Row = { readonly number: number } & (
 /** Invisible characters, such as the direction marks in right-to-left text. */
 const FORMATTING = /\p{Cf}/gu;
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(?:[\w-]{1,40}:.*\r?\n){0,50}---[ \t]*(?:\r?\n|$)/;
-const HEADING = /^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/;
+const HEADING = /^[ \t]{0,3}#{1,6}(?=[ \t]|$)/;
+/** Starts at the first mark of a run only, so that no heading costs more than its length allows. */
+const HEADING_END = /(?<!#)#+$/;
 const RULE = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const DIRECTION = /^\s*(?:\([^()]*\)|\[(?!pause:|voice:)[^[\]]*\])\s*$/;
 const NAME_WORDS = 5;
@@ -104,11 +106,15 @@ function rowsOf(script: string): Row[] {
     const line = written.replace(/\r$/, "");
     if (at < skipped || line.trim() === "") rows.push({ number, kind: "blank" });
     else if (RULE.test(line)) rows.push({ number, kind: "scene", heading: "" });
-    else if (HEADING.test(line)) rows.push({ number, kind: "scene", heading: HEADING.exec(line)![1]! });
+    else if (HEADING.test(line)) rows.push({ number, kind: "scene", heading: headingOf(line) });
     else if (DIRECTION.test(line)) rows.push({ number, kind: "direction" });
     else rows.push({ number, kind: "text", label: labelOf(line, at), from: at, to: at + line.length });
   }
   return rows;
+}
+
+function headingOf(line: string): string {
+  return line.replace(HEADING, "").trim().replace(HEADING_END, "").trim();
 }
 
 function labelOf(line: string, at: number): Label | null {

@@ -114,6 +114,17 @@ describe("parseScript", () => {
     refused("Anna: Hi.\n\nBen:\n\nAnna: Ho.\nBen: x", /^line 3: "Ben" says nothing/);
   });
 
+  test("reads the longest heading in linear time", () => {
+    for (const [heading, title] of [
+      [`# a${" ".repeat(90_000)}x`, /^a +x$/],
+      [`# a${"#".repeat(90_000)}x`, /^a#+x$/],
+      [`# a ${"# ".repeat(40_000)}`, /^a [# ]+$/],
+      ["## Act  one ##  ", /^Act {2}one$/],
+      ["#", /^$/],
+    ] as const)
+      assert.match(parseScript(`${heading}\nAnna: Hi.`).lines[0]!.scene!, title);
+  });
+
   test("gives each line's number, and its place in the script", () => {
     const script = "\n\nAnna (calm):  Hello.\n\nBen: Hi.";
     const { lines, speakers, directions } = parseScript(script);

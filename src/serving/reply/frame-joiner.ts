@@ -17,8 +17,12 @@ export class FrameJoiner {
   #ready = 0;
   /** Samples of the frames so far. */
   #sent = 0;
-  /** Sample at which the current part begins, from the first one of all. */
+  /** Sample from which the current part's times count, from the first one of all. */
   #partFrom = 0;
+  /** Seconds at which the current part begins, after a cut. */
+  #jointS = 0;
+  /** Seconds at which the last viseme ends, where the next one begins. */
+  #visemesEndS = 0;
   #gap: { readonly at: number; readonly samples: number } | null = null;
   /** Events of the current part whose times depend on the gap. */
   #waiting: SpeechEvents[] = [];
@@ -35,8 +39,14 @@ export class FrameJoiner {
 
   /** Begins the next utterance. @param gapS `null` keeps the silence that the utterances have */
   beginPart(gapS: number | null): void {
+    // A part without a sound is a pause between two gaps.
+    if (this.#gap !== null) {
+      this.#fitGap(this.#gap.at);
+      this.#ready = this.#filled;
+    }
     this.#takeWaiting();
     this.#partFrom = this.#sent + this.#filled;
+    this.#jointS = this.#partFrom / SAMPLE_RATE_HZ;
     this.#gap = gapS === null ? null : { at: this.#filled, samples: Math.round(gapS * SAMPLE_RATE_HZ) };
   }
 
@@ -71,12 +81,29 @@ export class FrameJoiner {
       this.#append(new Float32Array(missing));
       this.#samples.copyWithin(at + missing, at, this.#filled - missing);
       this.#samples.fill(0, at, at + missing);
+      this.#cutEvents(at + missing);
       return;
     }
     // The end of the earlier utterance is cut first, then the beginning of the later one.
     const from = Math.max(this.#ready, at + missing);
     this.#samples.copyWithin(from, from - missing, this.#filled);
     this.#filled += missing;
+    this.#cutEvents(from);
+  }
+
+  /** Ends the events of the earlier part where the current one begins. */
+  #cutEvents(at: number): void {
+    this.#jointS = (this.#sent + at) / SAMPLE_RATE_HZ;
+    const cut = <T extends TimedEvent>(event: T): T => ({
+      ...event,
+      startS: Math.min(event.startS, this.#jointS),
+      endS: Math.min(event.endS, this.#jointS),
+    });
+    this.#words = this.#words.map(cut);
+    this.#phonemes = this.#phonemes.map(cut).filter(hasLength);
+    const [waiting = { startS: this.#visemesEndS }] = this.#visemes;
+    this.#visemesEndS = Math.min(this.#visemesEndS, Math.max(this.#jointS, waiting.startS));
+    this.#visemes = this.#visemes.map(cut).filter(hasLength);
   }
 
   #append(samples: Float32Array): void {
@@ -94,14 +121,22 @@ export class FrameJoiner {
       this.#hasWords ||= words !== undefined;
       this.#hasMouth ||= mouth !== undefined;
       this.#words.push(...(words ?? []).map((word) => this.#moved(word)));
-      this.#phonemes.push(...(mouth?.phonemes ?? []).map((phoneme) => this.#moved(phoneme)));
-      this.#visemes.push(...(mouth?.visemes ?? []).map((viseme) => this.#moved(viseme)));
+      this.#phonemes.push(
+        ...(mouth?.phonemes ?? []).map((phoneme) => this.#moved(phoneme)).filter(hasLength),
+      );
+      for (const viseme of mouth?.visemes ?? []) {
+        const follows = { ...this.#moved(viseme), startS: this.#visemesEndS };
+        if (!hasLength(follows)) continue;
+        this.#visemes.push(follows);
+        this.#visemesEndS = follows.endS;
+      }
     }
   }
 
-  #moved<T extends { readonly startS: number; readonly endS: number }>(event: T): T {
+  #moved<T extends TimedEvent>(event: T): T {
     const byS = this.#partFrom / SAMPLE_RATE_HZ;
-    return { ...event, startS: event.startS + byS, endS: event.endS + byS };
+    const startS = Math.max(event.startS + byS, this.#jointS);
+    return { ...event, startS, endS: Math.max(event.endS + byS, startS) };
   }
 
   #frame(length: number): Frame {
@@ -124,12 +159,18 @@ export class FrameJoiner {
   }
 }
 
+type TimedEvent = Pick<TimedName, "startS" | "endS">;
+
+function hasLength({ startS, endS }: TimedEvent): boolean {
+  return endS > startS;
+}
+
 function isSound(sample: number): boolean {
   return Math.abs(sample) >= SILENCE;
 }
 
 /** Takes the events off the list that begin before a time. */
-function begunBefore<T extends { readonly startS: number }>(endS: number, events: T[]): T[] {
+function begunBefore<T extends TimedEvent>(endS: number, events: T[]): T[] {
   const later = events.findIndex(({ startS }) => startS >= endS);
   return events.splice(0, later < 0 ? events.length : later);
 }

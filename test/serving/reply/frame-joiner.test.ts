@@ -78,6 +78,40 @@ describe("FrameJoiner", () => {
     });
   }
 
+  for (const gapS of [0, 0.1, 2, null])
+    test(`lets visemes follow one another without a gap, with ${gapS} s between sounds`, () => {
+      const sizes = [
+        [700, 5_000, 4_800],
+        [3_000, 3_000, 9_000],
+        [2_500, 200, 2_000],
+      ] as const;
+      const mouths = sizes.map(([before, tone, after], index) => {
+        const [first, ...others] = part(before, tone, after, `${index}`);
+        const [fromS, toS, endS] = [before, before + tone, before + tone + after].map(
+          (samples) => samples / SAMPLE_RATE_HZ,
+        ) as [number, number, number];
+        const visemes = [
+          { name: "sil", startS: 0, endS: fromS },
+          { name: `${index}`, startS: fromS, endS: toS },
+          { name: "sil", startS: toS, endS },
+        ];
+        return [{ ...first!, mouth: { visemes, phonemes: visemes } }, ...others];
+      });
+      const { frames, samples } = join(mouths, gapS);
+      const visemes = frames.flatMap(({ mouth }) => mouth?.visemes ?? []);
+      let at = 0;
+      for (const { startS, endS } of visemes) {
+        assert.equal(startS, at);
+        assert.ok(endS > startS);
+        at = endS;
+      }
+      assert.ok(Math.abs(at - samples.length / SAMPLE_RATE_HZ) < 1e-9, `${at} is the end`);
+      for (const { name, startS, endS } of visemes) {
+        const [from, to] = [startS, endS].map((s) => Math.round(s * SAMPLE_RATE_HZ)) as [number, number];
+        assert.ok(samples.slice(from, to).every((sample) => (sample === 0) === (name === "sil")));
+      }
+    });
+
   test("keeps the silence of its parts where no gap is given", () => {
     assert.deepEqual(runs(join(PARTS, null).samples), [100, 5_000, 5_500, 3_000, 5_000, 2_500, 9_000]);
   });

@@ -5,7 +5,7 @@ import { GenParams } from "./params.ts";
 import { Lexicon, unmarkedLength } from "./requests.ts";
 import { VisemesOption } from "./spoken.ts";
 import { nullable } from "./string-enum.ts";
-import { NamedVoice } from "./voices.ts";
+import { MAX_VOICE_CHARS, NamedVoice } from "./voices.ts";
 
 const { model, response_format, stream_format, speed, instructions } = AudioSpeechRequest.properties;
 
@@ -13,6 +13,7 @@ const DialogueLineRequest = Type.Object(
   {
     voice: Type.String({
       minLength: 1,
+      maxLength: MAX_VOICE_CHARS,
       description: "Who speaks: a voice as in `POST /v1/audio/speech`, or a name in `voices`.",
     }),
     text: Type.String({

@@ -5,6 +5,7 @@ import {
   countChars,
   MAX_DIALOGUE_LINES,
   MAX_DIALOGUE_SPEAKERS,
+  MAX_SCRIPT_CHARS,
   MAX_SPEECH_CHARS,
   MAX_SPEECH_FRAMES,
 } from "../../contract/limits.ts";
@@ -107,6 +108,10 @@ function readLines(
     if (!hasWords) cautions.add(`${line.field} has nothing speakable: it is a pause`);
     for (const caution of read.cautions) cautions.add(`${line.field}: ${caution}`);
     Object.assign(textVoices, read.voices);
+    if (Object.keys(textVoices).length > MAX_DIALOGUE_SPEAKERS)
+      inLine(line, () => {
+        throw fieldError(line.field, `is after marks for ${MAX_DIALOGUE_SPEAKERS} voices: use no more`);
+      });
     const manner = readManner(instructions);
     const unfollowed = card.takes.manner === "words" ? [] : (manner?.unfollowed ?? []);
     for (const clause of unfollowed) cautions.add(`${line.field}: ${clause} is not followed`);
@@ -162,6 +167,7 @@ function givenLines({ lines = [], script }: DialogueRequest): AskedLine[] {
   if (script !== undefined)
     throw new ServiceError(400, "script and lines are both given: send one of them", { param: "lines" });
   let from = 0;
+  checkLength(countChars(lines.map(({ text }) => text).join("")), MAX_SCRIPT_CHARS, "lines");
   return lines.map(({ voice, text, instructions }, index) => {
     const [field, voiceField] = [`lines[${index}].text`, `lines[${index}].voice`];
     if (speakerKey(voice) === "") throw fieldError(voiceField, "is empty: name a voice");
@@ -244,7 +250,7 @@ function castSpeakers(
  * about 0.2 s (Stivers et al., PNAS 106, 2009); an interruption comes sooner, a new scene later.
  */
 function gapBetween(before: AskedLine, line: AskedLine, askedS: number | undefined): number | null {
-  if (/\[pause:[^\]]*\]\s*$/.test(before.text) || /^\s*\[pause:/.test(line.text)) return null;
+  if (PAUSE_AT_END.test(before.text) || PAUSE_AT_START.test(line.text)) return null;
   if (line.scene !== null) return Math.max(GAP_S.scene, askedS ?? 0);
   if (speakerKey(before.speaker) === speakerKey(line.speaker)) return GAP_S.sameSpeaker;
   if (askedS !== undefined) return askedS;
@@ -252,6 +258,8 @@ function gapBetween(before: AskedLine, line: AskedLine, askedS: number | undefin
   return GAP_S.after[end] ?? GAP_S.answer;
 }
 
+const PAUSE_AT_END = /\[pause:[^\]]*\][^\p{L}\p{N}]*$/u;
+const PAUSE_AT_START = /^[^\p{L}\p{N}[]*\[pause:/u;
 const GAP_S = {
   scene: 1.2,
   sameSpeaker: 0.5,

@@ -3,6 +3,7 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinSamples } from "../../audio/pcm.ts";
 import { MIN_NEW_TOKENS } from "../../contract/limits.ts";
 import type { Clip } from "../../core/conversation.ts";
+import { spokenText } from "../../core/marked-text.ts";
 import type { Script } from "../../core/script.ts";
 import {
   type Frame,
@@ -112,7 +113,11 @@ export function lineScript(
   const { voice } = speakers[speaker]!.choice;
   const from = Math.max(0, index - MAX_TURNS);
   const history = lines.slice(from, index).map((line, at) => ({
-    ...{ speaker: roleOf(prepared, line.speaker), text: line.text, audio: sounds.get(from + at) ?? null },
+    ...{
+      speaker: roleOf(prepared, line.speaker),
+      text: spokenText(line.piece).trim(),
+      audio: sounds.get(from + at) ?? null,
+    },
   }));
   const named = typeof piece === "string" ? [] : piece.runs.flatMap((run) => run.voice ?? []);
   const voicesInText = named.map((name) => [name, textVoices![name]!] as const);

@@ -165,15 +165,20 @@ function dialogueStarted({ speakers, lines }: ResolvedDialogue): DialogueStarted
   };
 }
 
-/** Formats who speaks with which voice: `Anna=Maya, Ben=Theo`, percent-encoded. */
+/** Formats who speaks with which voice: `Anna=Maya, Ben=Theo`, percent-encoded; as many as fit. */
 function voicesHeader({ speakers }: DialogueStarted): string {
-  return speakers
+  const header = speakers
     .map(
       ({ name, voice }) =>
         `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(voice.toWellFormed())}`,
     )
     .join(", ");
+  if (header.length <= MAX_HEADER_CHARS) return header;
+  return header.slice(0, Math.max(0, header.lastIndexOf(", ", MAX_HEADER_CHARS)));
 }
+
+/** Clients and proxies refuse long headers. */
+const MAX_HEADER_CHARS = 4_000;
 
 /** Fits the longest text with every character escaped, and Vapi's details of the call. */
 const MAX_CALL_BODY_BYTES = 4 * 1024 * 1024;

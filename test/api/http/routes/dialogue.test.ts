@@ -155,6 +155,36 @@ describe("POST /v1/audio/dialogue", () => {
     assert.deepEqual(await gapsOf({ script: "Anna: One[pause:2s]\nBen: [pause:3s] Two" }), [5.06]);
   });
 
+  test("keeps a pause that only marks separate from the end of its line", async () => {
+    assert.deepEqual(await gapsOf({ script: "Anna: One[pause:2s].\nBen: *'[pause:3s] Two'" }), [5.12]);
+  });
+
+  test("speaks a line that is a pause as one, between two gaps", async () => {
+    // Gaps of 0.35 s and 0.7 s, half a second of silence, and the tone of the full stop.
+    assert.deepEqual(await gapsOf({ script: "Anna: One.\nBen: ...\nAnna: Two." }), [1.61]);
+  });
+
+  test("gives a line the words before it without their marks", async () => {
+    const [, second] = await scriptsOf({ script: "Anna: [voice:1]One[pause:1s]\nBen: Two." });
+    assert.deepEqual(
+      second!.history.map(({ text }) => text),
+      ["One"],
+    );
+  });
+
+  test("reports as many voices as fit in a header that clients accept", async () => {
+    const names = Array.from({ length: 32 }, (_, index) => `${"名".repeat(39)}${index}`);
+    const reply = await speak({
+      script: names.map((name) => `${name.slice(0, 40)}: Hi.`).join("\n"),
+      response_format: "pcm",
+    });
+    await reply.arrayBuffer();
+    const header = reply.headers.get("x-antiphon-voices")!;
+    assert.ok(header.length <= 4_000);
+    for (const pair of header.split(", "))
+      assert.match(pair.split("=").map(decodeURIComponent).join("="), /^名+\d=\w+$/);
+  });
+
   test("speaks the same bytes at temperature 0, and a file of known length whole", async () => {
     const fields = { script: SCRIPT, params: { temperature: 0 }, response_format: "wav" };
     const [file, again] = [await bytesOf(await speak(fields)), await bytesOf(await speak(fields))];
@@ -315,6 +345,28 @@ describe("POST /v1/audio/dialogue", () => {
         { script, response_format: "aac" },
         /^response_format "aac" is not made here/,
         "response_format",
+      ],
+      [
+        "lines of more characters than a script may have",
+        { lines: Array.from({ length: 26 }, () => ({ voice: "0", text: "a".repeat(4_000) })) },
+        /^lines must have at most 100000 characters/,
+        "lines",
+        422,
+      ],
+      [
+        "a long name of a voice",
+        { lines: [{ voice: "a".repeat(2_000), text: "Hi." }], voices: { ["a".repeat(2_000)]: "0" } },
+        /^lines\[0\]\.voice must have at most 1000 characters/,
+        "lines[0].voice",
+        422,
+      ],
+      [
+        "marks that name too many voices",
+        {
+          script: Array.from({ length: 33 }, (_, index) => `Anna: [voice:recording ${index}]Hi.`).join("\n"),
+        },
+        /^script line 33 is after marks for 32 voices: use no more$/,
+        "script",
       ],
       ["a bad gap", { script, gap: 11 }, /^gap must be at most 10$/, "gap", 422],
     ];

@@ -59,6 +59,8 @@ export function showConnected(words) {
 }
 
 function missing() {
+  // As a row above the error, instead of a popover that hides it.
+  $("menu").classList.remove("connected");
   $("menu").open = true;
   $("key").focus();
   throw new Error("Paste an API key first. The server prints one when it first starts.");

@@ -200,6 +200,11 @@ export function itemPayload(item: ConversationItem): Record<string, unknown> {
   return { ...base, role, content: [part] };
 }
 
+/** Returns the item of a user's spoken turn. @param text `null` until it is transcribed */
+export function spokenTurn(id: string, text: string | null): MessageItem {
+  return { id, type: "message", role: "user", status: "completed", text, medium: "audio", outputAudio: null };
+}
+
 /** Returns the text of a message as far as it was played; `null` until it is known. */
 export function itemText(item: ConversationItem): string | null {
   return item.type === "message" ? (item.outputAudio?.playedText() ?? item.text) : null;

@@ -9,7 +9,7 @@ import {
   type ResolveModel,
   resolveConverse,
 } from "../../serving/prepare/resolve-request.ts";
-import type { WrittenReply } from "../../serving/reply/authored-text.ts";
+import type { AuthoredText, WrittenReply } from "../../serving/reply/authored-text.ts";
 import type { ReplyChunk } from "../../serving/reply/reply-chunk.ts";
 import {
   ABANDONED_OUTCOME,
@@ -30,6 +30,8 @@ export interface GenerateResponseOptions extends Pick<SpeechRequest, "keyId" | "
   readonly turns: TurnMeter;
   readonly onDelta: (delta: ResponseDelta) => void;
   readonly hasRoom: () => Promise<void>;
+  /** The reply's text, if it was begun in advance. */
+  readonly preparedText: AuthoredText | null;
 }
 
 /** Seconds of audio generated ahead of playback: limits what an interruption wastes. */
@@ -59,7 +61,7 @@ export async function generateResponse(
     }
     const { type } = request.settings.outputFormat;
     const speech = service.speak(prepared, {
-      ...who,
+      ...{ ...who, preparedText: parts.preparedText },
       encoding: ENCODINGS[type],
       isStreamed: true,
       isPlayed: true,

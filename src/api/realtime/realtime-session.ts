@@ -1,5 +1,5 @@
 import type { ClientEvent, ResponseOptions } from "../../contract/realtime/client-events.ts";
-import { type ConversationItem, ConversationItems } from "./conversation-items.ts";
+import { type ConversationItem, ConversationItems, spokenTurn } from "./conversation-items.ts";
 import type { SendEvent } from "./realtime-dialect.ts";
 import { errorPayload, RealtimeError } from "./realtime-error.ts";
 import type { ResponseEnd } from "./realtime-response.ts";
@@ -63,6 +63,7 @@ export class RealtimeSession {
       onReplyOwed: () => {
         this.#isReplyOwed = true;
       },
+      onLikelyEnd: (text) => this.#prepareReply(text),
       onTranscribed: () => this.#answerIfOwed(),
     });
   }
@@ -210,6 +211,12 @@ export class RealtimeSession {
     const isBusy = this.#turns.hasOpenTurn || this.#responses.isResponding;
     if (!this.#isReplyOwed || isBusy || this.#settings.type === "transcription") return;
     this.#respond({}, this.#turns.speechEndMs);
+  }
+
+  #prepareReply(text: string): void {
+    if (this.#settings.type === "transcription" || this.#responses.isRespondingOrPlaying) return;
+    const items = [...this.#items.all, spokenTurn("", text)];
+    this.#effects.push({ type: "prepare", request: { responseId: "", items, settings: this.#settings } });
   }
 
   #respond(options: ResponseOptions, speechEndMs: number | null = null): void {

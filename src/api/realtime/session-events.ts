@@ -50,6 +50,8 @@ export type SessionEffect =
   | { readonly type: "reset_detection" }
   /** Clear the detector's memory; pending results stay valid. */
   | { readonly type: "refresh_detector" }
+  /** Write the reply to a turn that is probably over. Nothing of it is sent or metered before `respond`. */
+  | { readonly type: "prepare"; readonly request: ResponseRequest }
   | { readonly type: "respond"; readonly request: ResponseRequest }
   | { readonly type: "cancel"; readonly responseId: string }
   /** The first audio of an answer was sent this long after the speech ended. */

@@ -13,6 +13,7 @@ import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { generateResponse } from "./generate-response.ts";
 import { InputAudioBuffer } from "./input-audio-buffer.ts";
 import { type AudioSpan, InputAudioTranscriber } from "./input-audio-transcriber.ts";
+import { PreparedText } from "./prepared-text.ts";
 import type { ServerEvent } from "./realtime-dialect.ts";
 import { errorPayload, RealtimeError } from "./realtime-error.ts";
 import type { ResponseEnd } from "./realtime-response.ts";
@@ -75,6 +76,7 @@ export class SessionRunner {
   /** Settles once the latest request has begun or was refused. */
   #lastBegin: Promise<unknown> = Promise.resolve();
   readonly #replies = new Map<string, AbortController>();
+  readonly #prepared: PreparedText;
   #timer: NodeJS.Timeout | undefined;
   #onIdle = (): void => {};
   #isOver = false;
@@ -106,6 +108,7 @@ export class SessionRunner {
       onWindows: (probabilities, from) => this.#step({ type: "speech_probabilities", probabilities, from }),
       onFailure: (error, count) => this.#onDetectionFailure(error, count),
     });
+    this.#prepared = new PreparedText({ ...deps, ...parts });
     this.#turns = new TurnMeter((seconds) => parts.meter(seconds).catch(deps.onFailure));
   }
 
@@ -143,6 +146,7 @@ export class SessionRunner {
     clearTimeout(this.#timer);
     this.#turns.addDiscarded(this.#transcriber.takeTranscribedSeconds());
     this.#transcriber.stop();
+    this.#prepared.discard();
     const gone = new Error("the session is over");
     for (const reply of this.#replies.values()) reply.abort(gone);
     this.#turns.end();
@@ -221,6 +225,9 @@ export class SessionRunner {
       case "refresh_detector":
         this.#buffer.refreshDetector();
         break;
+      case "prepare":
+        void this.#prepared.prepare(effect.request);
+        break;
       case "respond":
         void this.#respond(effect.request);
         break;
@@ -295,6 +302,7 @@ export class SessionRunner {
 
   async #respond(request: ResponseRequest): Promise<void> {
     const { responseId } = request;
+    const preparedText = this.#prepared.take(request);
     const leaving = new AbortController();
     this.#replies.set(responseId, leaving);
     const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
@@ -309,6 +317,7 @@ export class SessionRunner {
         turns: this.#turns,
         onDelta: (delta) => this.#step({ type: "response_delta", responseId, delta }),
         hasRoom: this.#parts.hasRoom,
+        preparedText,
         keyId,
         span,
         signal,
@@ -325,6 +334,7 @@ export class SessionRunner {
       if (context === null) this.#turns.claim().release();
       this.#step({ type: "response_ended", responseId, end: failureOf(failure) });
     } finally {
+      preparedText?.release();
       this.#replies.delete(responseId);
       this.#onIdle();
     }

@@ -1,4 +1,4 @@
-import type { MessageItem } from "./conversation-items.ts";
+import { type MessageItem, spokenTurn } from "./conversation-items.ts";
 import {
   type EndpointingEvent,
   type EndpointingOptions,
@@ -32,6 +32,8 @@ export interface UserTurnsParts {
   readonly responses: Pick<Responses, "isPlaying" | "isRespondingOrPlaying" | "interrupt">;
   readonly onSpeechStarted: () => void;
   readonly onReplyOwed: () => void;
+  /** Called with the words of a turn that a pause probably ends. */
+  readonly onLikelyEnd: (text: string) => void;
   readonly onTranscribed: () => void;
 }
 
@@ -255,15 +257,7 @@ export class UserTurns {
   }
 
   #sendCommitted(itemId: string): MessageItem {
-    const item: MessageItem = {
-      id: itemId,
-      type: "message",
-      role: "user",
-      status: "completed",
-      text: null,
-      medium: "audio",
-      outputAudio: null,
-    };
+    const item = spokenTurn(itemId, null);
     const { items, send } = this.#context;
     const previous = items.append(item);
     send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous });
@@ -295,6 +289,8 @@ export class UserTurns {
     if (text === null) this.#requested.delete(revision);
     else this.#draft = { revision, text, seconds };
     this.#confirmInterruption(text ?? "");
+    const isLikelyOver = text !== null && turnEnding(text, this.#answersQuestion) !== "unfinished";
+    if (isLikelyOver && this.#repliesToTurns) this.#parts.onLikelyEnd(text);
     this.detector.reconsider();
   }
 
@@ -311,9 +307,12 @@ export class UserTurns {
       this.#owesReply();
   }
 
+  get #repliesToTurns(): boolean {
+    return this.#detection !== null && turnDetectionPayload(this.#detection).create_response;
+  }
+
   #owesReply(): void {
-    if (this.#detection !== null && turnDetectionPayload(this.#detection).create_response)
-      this.#parts.onReplyOwed();
+    if (this.#repliesToTurns) this.#parts.onReplyOwed();
   }
 
   /** Sends the transcription events. Returns whether the turn has any words; an empty turn is deleted. */

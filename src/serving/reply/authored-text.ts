@@ -44,6 +44,7 @@ export class AuthoredText implements TextStream {
   readonly #onOver: () => void;
   readonly #onCall: NonNullable<WritingObserver["onCall"]>;
   readonly #written = new AsyncQueue<WrittenPart>();
+  #begun: Promise<void> | null = null;
   #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
@@ -104,9 +105,14 @@ export class AuthoredText implements TextStream {
 
   /**
    * Waits for the first sentence, or the end of a reply of function calls only. Rejects with the writer's error. Call
-   * once, before {@link AuthoredText.sentences}.
+   * before {@link AuthoredText.sentences}.
    */
-  async begin(): Promise<void> {
+  begin(): Promise<void> {
+    this.#begun ??= this.#begin();
+    return this.#begun;
+  }
+
+  async #begin(): Promise<void> {
     const beganMs = performance.now();
     void this.#read();
     if (!(await this.#written.hasNext()) && !this.#hasCalled)
@@ -213,7 +219,7 @@ export async function beginWriting(
   { writer, writing, telemetry }: WritingDeps,
   prepared: ResolvedRequest,
   { keyId, span: parent, onCall }: WritingRequest,
-  { signal }: Stopper,
+  { signal }: Pick<Stopper, "signal">,
 ): Promise<AuthoredText> {
   const span = parent.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
   const holding = await writing.enter(keyId, 1, signal).catch((error: unknown) => {

@@ -58,6 +58,8 @@ export interface SpeechServiceOptions extends UtteranceSlotOptions {
 }
 
 export interface SpeechRequest extends Pick<Caller, "signal">, WritingRequest, FrameRequest {
+  /** Text of an authored turn that was begun in advance. */
+  readonly preparedText?: AuthoredText | null;
   /** Time limit of the reply. Default: as long as it is read. */
   readonly limit?: TimeLimit;
   /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
@@ -137,6 +139,17 @@ export class SpeechService {
   }
 
   /**
+   * Begins to write an authored turn that may not be wanted. Nothing is metered before it is passed to {@link speak}; it has to be
+   * released.
+   */
+  async beginText(prepared: ResolvedRequest, keyId: string, signal: AbortSignal): Promise<AuthoredText> {
+    const text = await beginWriting(this.#writingDeps(), prepared, { keyId, span: NO_SPAN }, { signal });
+    // A failure is thrown again to the reply that takes it.
+    text.begin().catch(() => {});
+    return text;
+  }
+
+  /**
    * Writes an authored turn without speaking it. Yields its sentences, each with the space before it, and commits its
    * usage once.
    */
@@ -198,7 +211,7 @@ export class SpeechService {
         stop.abort(reason);
         request.onEnded?.(reason);
       };
-      let report = WORDLESS;
+      let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
         const entering = this.#admissions
@@ -237,7 +250,7 @@ export class SpeechService {
         marks: marks.marks(),
         cautions: [...(given.cautions ?? []), ...(request.streamedText?.cautions ?? [])],
       });
-      const finishedHead = report.finishedHead ?? NOTHING;
+      const finishedHead = report.finishedHead ?? new Uint8Array(0);
       const tokens = textStream?.tokens ?? null;
       return { text, audioS, frames, usage, tokens, finishedHead, marks: marks.marks(), meta };
     } catch (error) {
@@ -305,7 +318,9 @@ export class SpeechService {
   ): Promise<TextStream | null> {
     if (prepared.conversation.open.text !== null) return null;
     const textStream =
-      request.streamedText ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
+      request.streamedText ??
+      request.preparedText ??
+      (await beginWriting(this.#writingDeps(), prepared, request, stop));
     try {
       await withDeadline(textStream.begin(), this.#options.loadTimeoutMs, stop, () => textStream.source);
       return textStream;
@@ -337,10 +352,6 @@ function noWriter(): ServiceError {
     retryAfterMs: 60_000,
   });
 }
-
-const NOTHING = new Uint8Array(0);
-/** Report of a reply of function calls only. */
-const WORDLESS: SpeechReport = { stop: "finished", spoken: "" };
 
 function inputCharsOf({ input }: ResolvedRequest, { streamedText: words }: SpeechRequest): number {
   return input.chars + (words?.chars ?? 0);

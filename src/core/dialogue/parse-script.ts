@@ -49,31 +49,74 @@ export function speakerKey(name: string): string {
 export function parseScript(script: string, named: readonly string[] = []): ParsedScript {
   const rows = rowsOf(script);
   const isSpeaker = speakersOf(rows, new Set(named.map(speakerKey)));
-  const builder = new ScriptBuilder(script);
+  const speakers = new Map<string, string>();
+  const lines: UnreadLine[] = [];
+  const directions: number[] = [];
+  let speaker: string | undefined;
+  let scene: string | null = null;
+  /** The line that text without a name continues. */
+  let open: UnreadLine | null = null;
   for (const row of rows) {
-    if (row.kind === "scene") builder.scene(row.heading);
-    else if (row.kind === "direction") builder.direction(row.number);
-    else if (row.kind === "text") {
-      if (row.label !== null && isSpeaker(row.label)) builder.speaker(row.label, row);
-      else builder.text(row);
+    if (row.kind === "text") {
+      const { number, from, to } = row;
+      const label = row.label !== null && isSpeaker(row, row.label) ? row.label : null;
+      if (open !== null && label === null) {
+        open.to = to;
+        continue;
+      }
+      if (label !== null && !speakers.has(label.key)) speakers.set(label.key, label.name);
+      if (label !== null) speaker = speakers.get(label.key);
+      if (speaker === undefined) throw new ScriptError(number, NO_SPEAKER);
+      const { wordsFrom = from, direction = null } = label ?? {};
+      open = { from: wordsFrom, to, number, speaker, direction, scene };
+      lines.push(open);
+      scene = null;
+    } else if (row.kind !== "blank") {
+      open = null;
+      if (row.kind === "scene") scene = row.heading;
+      else directions.push(row.number);
     }
   }
-  return builder.end();
+  return { speakers: [...speakers.values()], lines: lines.map((line) => readLine(line, script)), directions };
+}
+
+const NO_SPEAKER =
+  'no speaker is named for this text: begin the line with a name and a colon, as in "Anna: Hello", or with # if it is a heading';
+
+/** A line with the end of its words instead of the words. */
+type UnreadLine = Omit<ScriptLine, "text"> & { to: number };
+
+function readLine({ to, ...line }: UnreadLine, script: string): ScriptLine {
+  const written = script.slice(line.from, to);
+  const text = written.trim();
+  if (text === "")
+    throw new ScriptError(line.number, `"${line.speaker}" says nothing: write the words after the colon`);
+  return { ...line, text, from: line.from + written.indexOf(text) };
 }
 
 interface Label {
   readonly name: string;
+  /** Key of the name. */
+  readonly key: string;
   readonly direction: string | null;
   /** UTF-16 units of the script where the words begin. */
   readonly wordsFrom: number;
 }
 
-type Row = { readonly number: number } & (
-  | { readonly kind: "blank" }
-  | { readonly kind: "direction" }
+interface TextRow {
+  readonly kind: "text";
+  readonly number: number;
+  readonly label: Label | null;
+  /** UTF-16 units of the script. */
+  readonly from: number;
+  readonly to: number;
+}
+
+type Row =
+  | TextRow
   | { readonly kind: "scene"; readonly heading: string }
-  | { readonly kind: "text"; readonly label: Label | null; readonly from: number; readonly to: number }
-);
+  | { readonly kind: "direction"; readonly number: number }
+  | { readonly kind: "blank" };
 
 /** Invisible characters, such as the direction marks in right-to-left text. */
 const FORMATTING = /\p{Cf}/gu;
@@ -96,21 +139,18 @@ const LEADING_DIRECTION = /^(?:\(([^()]{1,200})\)|\[(?!pause:|voice:)([^[\]]{1,2
 
 /** Classifies each line of the script. */
 function rowsOf(script: string): Row[] {
-  const rows: Row[] = [];
   const skipped = FRONT_MATTER.exec(script)?.[0].length ?? 0;
-  let from = 0;
-  for (const [index, written] of script.split("\n").entries()) {
-    const at = from;
-    from += written.length + 1;
-    const number = index + 1;
+  let next = 0;
+  return script.split("\n").map((written, index): Row => {
+    const [from, number] = [next, index + 1];
+    next += written.length + 1;
     const line = written.replace(/\r$/, "");
-    if (at < skipped || line.trim() === "") rows.push({ number, kind: "blank" });
-    else if (RULE.test(line)) rows.push({ number, kind: "scene", heading: "" });
-    else if (HEADING.test(line)) rows.push({ number, kind: "scene", heading: headingOf(line) });
-    else if (DIRECTION.test(line)) rows.push({ number, kind: "direction" });
-    else rows.push({ number, kind: "text", label: labelOf(line, at), from: at, to: at + line.length });
-  }
-  return rows;
+    if (from < skipped || line.trim() === "") return { kind: "blank" };
+    if (RULE.test(line)) return { kind: "scene", heading: "" };
+    if (HEADING.test(line)) return { kind: "scene", heading: headingOf(line) };
+    if (DIRECTION.test(line)) return { kind: "direction", number };
+    return { kind: "text", number, label: labelOf(line, from), from, to: from + line.length };
+  });
 }
 
 function headingOf(line: string): string {
@@ -126,60 +166,51 @@ function labelOf(line: string, at: number): Label | null {
   // A full stop belongs to a title or an initial, not to the end of a sentence.
   const isName = words.every((word) => !word.includes(".") || word.length <= MAX_TITLE_CHARS);
   if (!isName || words.length > NAME_WORDS) return null;
-  const leading = LEADING_DIRECTION.exec(line.slice(whole.length));
+  const [leading = "", ...inside] = LEADING_DIRECTION.exec(line.slice(whole.length)) ?? [];
   // A number in parentheses is part of the words, such as an area code.
-  const isDirection = leading !== null && /\p{L}/u.test(leading[0]);
-  const direction = [round ?? square, isDirection ? (leading[1] ?? leading[2]) : undefined]
-    .filter((part) => part !== undefined)
-    .join(", ");
-  return {
-    name,
-    direction: direction === "" ? null : direction,
-    wordsFrom: at + whole.length + (isDirection ? leading[0].length : 0),
-  };
+  const isDirection = /\p{L}/u.test(leading);
+  const directions = [round, square, ...(isDirection ? inside : [])].filter((part) => part !== undefined);
+  const wordsFrom = at + whole.length + (isDirection ? leading.length : 0);
+  return { name, key: speakerKey(name), direction: directions.join(", ") || null, wordsFrom };
 }
 
 const MAX_LABEL_CHARS = 300;
 const MAX_TITLE_CHARS = 5;
 
 /** Returns whether a label is a speaker. The returned function throws a {@link ScriptError} where that cannot be decided. */
-function speakersOf(rows: readonly Row[], named: ReadonlySet<string>): (label: Label) => boolean {
+function speakersOf(
+  rows: readonly Row[],
+  named: ReadonlySet<string>,
+): (row: TextRow, label: Label) => boolean {
   const first = rows.findIndex(({ kind }) => kind === "text");
   const hasParagraphs = rows.some(
     ({ kind }, index) => index > first && kind === "blank" && rows[index + 1]?.kind === "text",
   );
   const counts = new Map<string, number>();
-  const inside = new Map<Label, number>();
+  /** Rows within a paragraph. */
+  const inside = new Set<TextRow>();
   let everyLineHasLabel = true;
   let isFirst = true;
   for (const row of rows) {
     if (row.kind === "text") {
-      if (row.label !== null) {
-        const key = speakerKey(row.label.name);
-        counts.set(key, (counts.get(key) ?? 0) + 1);
-        if (!isFirst) inside.set(row.label, row.number);
-      }
-      const isLabelled =
-        row.label !== null && (looksLikeName(row.label.name) || named.has(speakerKey(row.label.name)));
-      if (isFirst && !isLabelled) everyLineHasLabel = false;
+      const { label, to } = row;
+      if (label !== null) counts.set(label.key, (counts.get(label.key) ?? 0) + 1);
+      if (!isFirst) inside.add(row);
+      else if (label === null || !(looksLikeName(label.name) || named.has(label.key)))
+        everyLineHasLabel = false;
       // A name alone on its line speaks the next one.
-      const isAlone = row.label !== null && row.label.wordsFrom >= row.to;
-      isFirst = !hasParagraphs && !isAlone;
+      isFirst = !hasParagraphs && (label === null || label.wordsFrom < to);
     } else isFirst = true;
   }
-  const numberOf = new Map(
-    rows.flatMap((row) => (row.kind === "text" && row.label !== null ? [[row.label, row.number]] : [])),
-  );
-  return (label) => {
-    const key = speakerKey(label.name);
+  return (row, { key, name }) => {
     if (named.has(key)) return true;
-    const isLikely = looksLikeName(label.name);
-    if ((counts.get(key) ?? 0) > 1 && (isLikely || label.name.split(/\s+/).length <= 2)) return true;
+    const isLikely = looksLikeName(name);
+    if ((counts.get(key) ?? 0) > 1 && (isLikely || name.split(/\s+/).length <= 2)) return true;
     if (!isLikely) return false;
-    if ((hasParagraphs || everyLineHasLabel) && !inside.has(label)) return true;
+    if ((hasParagraphs || everyLineHasLabel) && !inside.has(row)) return true;
     throw new ScriptError(
-      numberOf.get(label) ?? 1,
-      `"${label.name}" may be a speaker or part of the text: name it in voices if it speaks, or else join the line to the one before`,
+      row.number,
+      `"${name}" may be a speaker or part of the text: name it in voices if it speaks, or else join the line to the one before`,
     );
   };
 }
@@ -187,70 +218,4 @@ function speakersOf(rows: readonly Row[], named: ReadonlySet<string>): (label: L
 /** Returns whether every word begins with a capital, or is written without cases, or is a particle within a name. */
 function looksLikeName(name: string): boolean {
   return name.split(/\s+/).every((word, at) => !/^\p{Ll}/u.test(word) || (at > 0 && word.length <= 3));
-}
-
-class ScriptBuilder {
-  readonly #script: string;
-  readonly #speakers = new Map<string, string>();
-  readonly #lines: ScriptLine[] = [];
-  readonly #directions: number[] = [];
-  #open: (Omit<ScriptLine, "text"> & { to: number }) | null = null;
-  #scene: string | null = null;
-  #speaker: string | null = null;
-
-  constructor(script: string) {
-    this.#script = script;
-  }
-
-  scene(heading: string): void {
-    this.#close();
-    this.#scene = heading;
-  }
-
-  direction(number: number): void {
-    this.#close();
-    this.#directions.push(number);
-  }
-
-  speaker(
-    { name, direction, wordsFrom }: Label,
-    { number, to }: { readonly number: number; readonly to: number },
-  ): void {
-    this.#close();
-    const key = speakerKey(name);
-    if (!this.#speakers.has(key)) this.#speakers.set(key, name);
-    this.#speaker = this.#speakers.get(key)!;
-    this.#begin({ number, from: wordsFrom, to, direction });
-  }
-
-  text({ number, from, to }: { readonly number: number; readonly from: number; readonly to: number }): void {
-    if (this.#speaker === null)
-      throw new ScriptError(
-        number,
-        'no speaker is named for this text: begin the line with a name and a colon, as in "Anna: Hello", or with # if it is a heading',
-      );
-    if (this.#open === null) this.#begin({ number, from, to, direction: null });
-    else this.#open.to = to;
-  }
-
-  end(): ParsedScript {
-    this.#close();
-    return { speakers: [...this.#speakers.values()], lines: this.#lines, directions: this.#directions };
-  }
-
-  #begin(row: { number: number; from: number; to: number; direction: string | null }): void {
-    this.#open = { ...row, speaker: this.#speaker!, scene: this.#scene };
-    this.#scene = null;
-  }
-
-  #close(): void {
-    if (this.#open === null) return;
-    const { to, ...line } = this.#open;
-    this.#open = null;
-    const written = this.#script.slice(line.from, to);
-    const text = written.trim();
-    if (text === "")
-      throw new ScriptError(line.number, `"${line.speaker}" says nothing: write the words after the colon`);
-    this.#lines.push({ ...line, text, from: line.from + written.indexOf(text) });
-  }
 }

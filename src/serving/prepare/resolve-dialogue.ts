@@ -15,7 +15,6 @@ import { parseScript, ScriptError, speakerKey } from "../../core/dialogue/parse-
 import { spokenText } from "../../core/marked-text.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import type { Lexicon } from "../../core/script.ts";
-import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { chooseSpeaker, findModelVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash } from "./history-audio.ts";
@@ -60,78 +59,64 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   const speakers = castSpeakers(asked, voices, model.card, cautions);
   const text = request.script ?? asked.map((line) => line.text).join("\n");
   const lexicon = checkedLexicon(request.lexicon);
-  const read = readLines(asked, text, { model, lexicon, gapS: request.gap, speakers, cautions });
+  const speakerKeys = [...speakers.keys()];
+  const hash = new ContentHash(model.card.id);
+  const textVoices = new Map<string, VoiceChoice>();
+  const lines: DialogueLine[] = [];
+  let [chars, offset, isSpeakable] = [0, 0, false];
+  for (const [index, line] of asked.entries()) {
+    const read = readLine(line, model.card, lexicon, cautions);
+    const before = asked[index - 1];
+    const speaker = speakerKeys.indexOf(speakerKey(line.speaker));
+    offset += countChars(text.slice(before?.from ?? 0, line.from));
+    lines.push({
+      ...{ speaker, text: line.text, piece: read.piece, offset, length: countChars(line.text) },
+      ...{ scene: line.scene, gapS: before === undefined ? null : gapBetween(before, line, request.gap) },
+      ...(read.manner && { manner: read.manner }),
+    });
+    for (const each of [`${speaker}`, line.text, line.instructions ?? null]) hash.text(each);
+    for (const voice of Object.entries(read.voices)) textVoices.set(...voice);
+    if (textVoices.size > MAX_DIALOGUE_SPEAKERS) throw tooManyVoices(line);
+    chars += read.chars;
+    isSpeakable ||= read.hasWords;
+  }
+  if (!isSpeakable)
+    throw fieldError(
+      request.lines === undefined ? "script" : "lines",
+      "has nothing speakable: it needs at least one letter or digit",
+    );
   const delivery = deliveryOf(request.params);
   const maxLineFrames = request.params?.max_new_tokens ?? MAX_SPEECH_FRAMES;
   return {
     ...{ conversation: { history: [], open: { speaker: "0", text } }, speaker: "0" },
-    dialogue: { speakers: [...speakers.values()], lines: read.lines, maxLineFrames },
+    dialogue: { speakers: [...speakers.values()], lines, maxLineFrames },
     delivery: { ...delivery, maxFrames },
-    seed: read.hash.lexicon(lexicon).seed(delivery),
-    input: { chars: read.chars, audioS: 0 },
+    seed: hash.lexicon(lexicon).seed(delivery),
+    input: { chars, audioS: 0 },
     ...{ model, preset, lexicon, ...form },
-    hasMouth: request.visemes ?? false,
-    instructions: null,
-    mannerHeader: null,
-    ...(cautions.size === 0 ? {} : { cautions: [...cautions] }),
-    ...(Object.keys(read.textVoices).length === 0 ? {} : { textVoices: read.textVoices }),
+    ...{ hasMouth: request.visemes ?? false, instructions: null, mannerHeader: null },
+    ...(cautions.size > 0 && { cautions: [...cautions] }),
+    ...(textVoices.size > 0 && { textVoices: Object.fromEntries(textVoices) }),
   };
 }
 
-interface LineContext {
-  readonly model: PublicModel;
-  readonly lexicon: Lexicon;
-  readonly gapS: number | undefined;
-  /** By the keys of their names, in order. */
-  readonly speakers: ReadonlyMap<string, DialogueSpeaker>;
-  readonly cautions: Set<string>;
+function tooManyVoices({ field, param }: AskedLine): ServiceError {
+  const problem = `names another voice, and the marks of a dialogue may name ${MAX_DIALOGUE_SPEAKERS}: use fewer`;
+  return new ServiceError(400, `${field} ${problem}`, { param });
 }
 
-/** Reads the marks and instructions of each line, and adds it to a hash. */
-function readLines(
-  asked: readonly AskedLine[],
-  text: string,
-  { model: { card }, lexicon, gapS, speakers, cautions }: LineContext,
-) {
-  const numbers = new Map([...speakers.keys()].map((key, index) => [key, index]));
-  const textVoices: Record<string, VoiceChoice> = Object.create(null);
-  const hash = new ContentHash(card.id);
-  const lines: DialogueLine[] = [];
-  let [chars, offset, at] = [0, 0, 0];
-  let isSpeakable = false;
-  for (const [index, line] of asked.entries()) {
-    const { instructions, scene } = line;
-    const read = inLine(line, () => readMarkup(line.text, line.field, card, "text", lexicon));
-    inLine(line, () => checkLength(read.unmarkedChars, MAX_SPEECH_CHARS, line.field));
-    const hasWords = hasSpeakable(spokenText(read.piece));
-    isSpeakable ||= hasWords;
-    if (!hasWords) cautions.add(`${line.field} has nothing speakable: it is a pause`);
-    for (const caution of read.cautions) cautions.add(`${line.field}: ${caution}`);
-    Object.assign(textVoices, read.voices);
-    if (Object.keys(textVoices).length > MAX_DIALOGUE_SPEAKERS)
-      inLine(line, () => {
-        throw fieldError(line.field, `is after marks for ${MAX_DIALOGUE_SPEAKERS} voices: use no more`);
-      });
-    const manner = readManner(instructions);
-    const unfollowed = card.takes.manner === "words" ? [] : (manner?.unfollowed ?? []);
-    for (const clause of unfollowed) cautions.add(`${line.field}: ${clause} is not followed`);
-    const speaker = numbers.get(speakerKey(line.speaker))!;
-    offset += countChars(text.slice(at, line.from));
-    at = line.from;
-    lines.push({
-      ...{ speaker, text: line.text, piece: read.piece, offset, length: countChars(line.text), scene },
-      ...(manner === null ? {} : { manner: manner.asked }),
-      gapS: index === 0 ? null : gapBetween(asked[index - 1]!, line, gapS),
-    });
-    hash
-      .text(`${speaker}`)
-      .text(line.text)
-      .text(instructions ?? null);
-    chars += read.chars;
-  }
-  const param = asked[0]!.voiceField === null ? "script" : "lines";
-  if (!isSpeakable) throw fieldError(param, "has nothing speakable: it needs at least one letter or digit");
-  return { lines, hash, chars, textVoices };
+/** Reads the marks and instructions of a line. */
+function readLine(line: AskedLine, card: ModelCard, lexicon: Lexicon, cautions: Set<string>) {
+  const { field } = line;
+  const read = inLine(line, () => readMarkup(line.text, field, card, "text", lexicon));
+  inLine(line, () => checkLength(read.unmarkedChars, MAX_SPEECH_CHARS, field));
+  const hasWords = hasSpeakable(spokenText(read.piece));
+  if (!hasWords) cautions.add(`${field} has nothing speakable: it is a pause`);
+  for (const caution of read.cautions) cautions.add(`${field}: ${caution}`);
+  const manner = readManner(line.instructions);
+  const unfollowed = card.takes.manner === "words" ? [] : (manner?.unfollowed ?? []);
+  for (const clause of unfollowed) cautions.add(`${field}: ${clause} is not followed`);
+  return { ...read, hasWords, manner: manner?.asked };
 }
 
 function scriptLines(
@@ -141,10 +126,8 @@ function scriptLines(
 ): AskedLine[] {
   if (script === undefined)
     throw fieldError("script", "is missing: send the dialogue as script, or as lines");
-  const { lines, directions } = parsedScript(
-    script,
-    [...voices.values()].map(({ name }) => name),
-  );
+  const named = Array.from(voices.values(), ({ name }) => name);
+  const { lines, directions } = parsedScript(script, named);
   if (lines.length === 0)
     throw fieldError("script", 'has no line to speak: write lines as in "Anna: Hello."');
   if (lines.length > MAX_DIALOGUE_LINES)
@@ -208,35 +191,31 @@ function castSpeakers(
   card: ModelCard,
   cautions: Set<string>,
 ): ReadonlyMap<string, DialogueSpeaker> {
-  const chosen = new Map<
-    string,
-    { readonly name: string; readonly word: string | null; readonly field: string }
-  >();
-  for (const { speaker: name, voiceField } of lines) {
-    const key = speakerKey(name);
-    if (chosen.has(key)) continue;
+  const firstLines = new Map<string, AskedLine>();
+  for (const line of lines) {
+    const key = speakerKey(line.speaker);
+    if (!firstLines.has(key)) firstLines.set(key, line);
+  }
+  if (firstLines.size > MAX_DIALOGUE_SPEAKERS)
+    throw fieldError(
+      "script",
+      `has ${firstLines.size} speakers, and at most ${MAX_DIALOGUE_SPEAKERS} can speak in one dialogue: send it in parts`,
+    );
+  for (const [key, { name }] of voices)
+    if (!firstLines.has(key)) cautions.add(`${memberField("voices", name)} speaks no line`);
+  const chosen = Array.from(firstLines, ([key, { speaker: name, voiceField }]) => {
     const member = voices.get(key);
     const isVoice = voiceField !== null || findModelVoice(name, card) !== null;
     const word = member === undefined ? (isVoice ? name : null) : voiceName(member.voice);
-    chosen.set(key, {
-      name,
-      word,
-      field: member ? memberField("voices", member.name) : (voiceField ?? "script"),
-    });
-  }
-  if (chosen.size > MAX_DIALOGUE_SPEAKERS)
-    throw fieldError(
-      "script",
-      `has ${chosen.size} speakers, and at most ${MAX_DIALOGUE_SPEAKERS} can speak in one dialogue: send it in parts`,
-    );
-  for (const [key, { name }] of voices)
-    if (!chosen.has(key)) cautions.add(`${memberField("voices", name)} speaks no line`);
-  const taken = new Set([...chosen.values()].map(({ word }) => word && findModelVoice(word, card)?.id));
+    const field = member ? memberField("voices", member.name) : (voiceField ?? "script");
+    return { key, name, word, field };
+  });
+  const taken = new Set(chosen.map(({ word }) => word && findModelVoice(word, card)?.id));
   const free = card.voices.filter(({ id }) => !taken.has(id));
   const spare = free.length === 0 ? card.voices : free;
   let next = 0;
   const speakers = new Map<string, DialogueSpeaker>();
-  for (const [key, { name, word, field }] of chosen) {
+  for (const { key, name, word, field } of chosen) {
     const asked = word ?? spare[next++ % spare.length]!.id;
     const voice = findModelVoice(asked, card)?.name ?? asked;
     speakers.set(key, { name, voice, isChosen: word !== null, choice: chooseSpeaker(asked, field, card) });

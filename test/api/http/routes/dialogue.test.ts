@@ -365,7 +365,7 @@ describe("POST /v1/audio/dialogue", () => {
         {
           script: Array.from({ length: 33 }, (_, index) => `Anna: [voice:recording ${index}]Hi.`).join("\n"),
         },
-        /^script line 33 is after marks for 32 voices: use no more$/,
+        /^script line 33 names another voice, and the marks of a dialogue may name 32: use fewer$/,
         "script",
       ],
       ["a bad gap", { script, gap: 11 }, /^gap must be at most 10$/, "gap", 422],

@@ -8,9 +8,10 @@ import type { ChosenVoice, RequestedManner } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
 import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/errors.ts";
-import type { CustomVoiceRef, VoiceChoice } from "../serving/prepare/choose-voice.ts";
+import type { CustomVoiceRef } from "../serving/prepare/choose-voice.ts";
 import type { ResolvedRequest } from "../serving/prepare/resolve-request.ts";
 import type { DialogueScript } from "../serving/reply/speak-dialogue.ts";
+import type { findRequestVoices } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, printLine } from "./terminal/command-io.ts";
 
@@ -35,55 +36,32 @@ export interface SayFlags {
 
 /** Prepares requests from texts and flags as a server would. Wrong flags throw a `UsageError`. */
 export class SayRequests {
-  readonly #flags: SayFlags;
-  readonly #params: Readonly<Record<string, unknown>> | undefined;
-  readonly #models: readonly PublicModel[];
-  readonly #recording: Buffer | null;
-  readonly #manner: RequestedManner | undefined;
-  readonly #settings: Settings;
-  readonly #io: CommandIo;
-  #model: PublicModel | null;
+  readonly #given: Given;
+  #model: PublicModel | null = null;
   readonly #own = new Map<string, Promise<ChosenVoice>>();
   readonly #reported = new Set<string>();
 
-  private constructor(
-    { flags, params, settings, io }: Given,
-    models: readonly PublicModel[],
-    recording: Buffer | null,
-    manner: RequestedManner | undefined,
-    model: PublicModel | null = null,
-  ) {
-    this.#flags = flags;
-    this.#params = params;
-    this.#models = models;
-    this.#recording = recording;
-    this.#manner = manner;
-    this.#settings = settings;
-    this.#io = io;
-    this.#model = model;
+  private constructor(given: Given) {
+    this.#given = given;
   }
 
   static async open(flags: SayFlags, settings: Settings, io: CommandIo): Promise<SayRequests> {
     const { voice, voiceLike, instructions } = flags;
     if (voice !== undefined && voiceLike !== undefined)
       throw new UsageError("Only one of --voice and --voice-like can be given: leave the other out.");
-    const given = { flags, params: parsedParams(flags), settings, io };
+    const params = parsedParams(flags);
     const models = await modelsFor(flags, settings);
     const recording = voiceLike === undefined ? null : await readRecording(voiceLike);
-    const manner =
-      instructions === undefined
-        ? null
-        : (await import("../serving/prepare/read-manner.ts")).readManner(instructions);
+    const { mannerHeader, readManner } = await import("../serving/prepare/read-manner.ts");
+    const manner = readManner(instructions);
+    const given = { flags, params, models, recording, manner: manner?.asked, settings, io };
     // A dummy text: this checks the other flags and resolves the model.
-    const alone = flags.dialogue === true ? withoutVoice(given) : given;
-    const { model } = await new SayRequests(alone, models, null, manner?.asked).prepare("A.", "text");
-    const requests = new SayRequests(given, models, recording, manner?.asked, model);
-    if (manner !== null) {
-      const { mannerHeader } = await import("../serving/prepare/read-manner.ts");
-      const report = mannerHeader(manner, model.card.takes.manner);
-      if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
-    }
-    await reportUnreadParams(given.params, io);
+    const { model } = await new SayRequests({ ...given, recording: null }).prepare("A.", "text");
+    const requests = new SayRequests(given);
+    requests.#model = model;
+    const report = manner === null ? "" : mannerHeader(manner, model.card.takes.manner);
+    if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
+    await reportUnreadParams(params, io);
     return requests;
   }
 
@@ -93,15 +71,15 @@ export class SayRequests {
 
   /** Whether the flags limit the length. */
   get isLimited(): boolean {
-    return this.#params?.max_new_tokens != null;
+    return this.#given.params?.max_new_tokens != null;
   }
 
   /** Returns what the sound depends on besides the text, by names that users know. */
   async dependsOn(): Promise<Readonly<Record<string, string>>> {
     const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
-    const words = await serverLexicon(this.#settings);
-    const { speaker = "", voice = "", instructions = "" } = this.#flags;
-    const recording = this.#recording;
+    const words = await serverLexicon(this.#given.settings);
+    const { speaker = "", voice = "", instructions = "" } = this.#given.flags;
+    const recording = this.#given.recording;
     return {
       "--model": this.model.card.id,
       "--speaker": speaker,
@@ -109,7 +87,7 @@ export class SayRequests {
       "--voice-like": recording === null ? "" : hashOf(recording),
       "the setting lexicon": words.length === 0 ? "" : hashOf(JSON.stringify(words)),
       "--instructions": instructions,
-      "--params": JSON.stringify(sorted(this.#params ?? {})),
+      "--params": JSON.stringify(sorted(this.#given.params ?? {})),
     };
   }
 
@@ -118,33 +96,22 @@ export class SayRequests {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
     const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");
-    const { speaker, voice, model, voiceLike } = this.#flags;
-    const by = speaker === undefined ? {} : { speaker };
-    const how = {
-      ...(model === undefined ? {} : { model }),
-      ...(this.#params === undefined ? {} : { params: this.#params }),
-      ...(inputType === undefined ? {} : { input_type: inputType }),
-    };
-    const resolve = (id: string | null) => findModel(this.#models, id);
+    const { models, params, recording, flags } = this.#given;
+    const { speaker, model, dialogue } = flags;
+    const how = { model, params, input_type: inputType };
+    const resolve = (id: string | null) => findModel(models, id);
     try {
-      const whose = voice === undefined ? {} : { voice };
-      const alone = resolveTts(parseTtsRequest({ text, ...by, ...whose, ...how }), resolve);
+      // In a dialogue, --voice is for the speakers of the script.
+      const voice = dialogue === true ? undefined : flags.voice;
+      const alone = resolveTts(parseTtsRequest({ text, speaker, voice, ...how }), resolve);
+      if (recording === null) return await this.#complete(alone);
       const conversation = [
-        { ...by, audio_wav_b64: this.#recording?.toString("base64") },
-        { ...by, text },
+        { speaker, audio_wav_b64: recording.toString("base64") },
+        { speaker, text },
       ];
-      return await this.#complete(
-        this.#recording === null
-          ? alone
-          : resolveConverse(parseConverseRequest({ conversation, ...how }), resolve),
-      );
+      return await this.#complete(resolveConverse(parseConverseRequest({ conversation, ...how }), resolve));
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const reason = error.message.replace(
-        "conversation[0].audio_wav_b64",
-        () => `${voiceLike} (--voice-like)`,
-      );
-      throw new UsageError(`This cannot be said: ${reason}.`);
+      throw this.#refusal(error);
     }
   }
 
@@ -153,28 +120,19 @@ export class SayRequests {
     const { parseDialogueRequest } = await import("../contract/validate.ts");
     const { resolveDialogue } = await import("../serving/prepare/resolve-dialogue.ts");
     const { findModel } = await import("../models/public-models.ts");
-    const { voice, speaker, voiceLike, model } = this.#flags;
+    const { flags, params, models, io } = this.#given;
+    const { voice, speaker, voiceLike, model } = flags;
     if (speaker !== undefined || voiceLike !== undefined)
       throw new UsageError("A dialogue has a voice for each speaker: write --voice Anna=maya,Ben=theo.");
-    const asked = {
-      ...{ script, voices: parsedCast(voice), params: this.#params ?? {} },
-      ...(model === undefined ? {} : { model }),
-    };
-    const resolve = (id: string | null) => findModel(this.#models, id);
+    const asked = { script, voices: parsedCast(voice), params, model };
     try {
-      const prepared = resolveDialogue(parseDialogueRequest(asked), resolve);
-      const { dialogue } = prepared;
-      const speakers: DialogueScript["dialogue"]["speakers"][number][] = [];
-      for (const { choice, ...speaker } of dialogue.speakers) {
-        const { found } = await this.#resolveVoices({ found: choice });
-        speakers.push({ ...speaker, choice: found! });
-      }
-      const cast = speakers.map(({ name, voice }) => `${name}: ${voice}`);
-      printLine(this.#io.stderr, `Voices: ${cast.join(", ")}.`);
-      return { ...(await this.#complete(prepared)), dialogue: { ...dialogue, speakers } };
+      const prepared = resolveDialogue(parseDialogueRequest(asked), (id) => findModel(models, id));
+      const completed = await this.#complete(prepared);
+      const cast = completed.dialogue.speakers.map(({ name, voice }) => `${name}: ${voice}`);
+      printLine(io.stderr, `Voices: ${cast.join(", ")}.`);
+      return completed;
     } catch (error) {
-      if (error instanceof ServiceError) throw new UsageError(`This cannot be said: ${error.message}.`);
-      throw error;
+      throw this.#refusal(error);
     }
   }
 
@@ -190,11 +148,10 @@ export class SayRequests {
     try {
       const { voices, cautions, chars } = readMarkup(text, field, this.model.card, inputType);
       this.#report(cautions);
-      await this.#resolveVoices(voices);
+      await this.#findVoices({ textVoices: voices, model: this.model });
       return chars;
     } catch (error) {
-      if (error instanceof ServiceError) throw new UsageError(`This cannot be said: ${error.message}.`);
-      throw error;
+      throw this.#refusal(error);
     }
   }
 
@@ -202,54 +159,58 @@ export class SayRequests {
   async openVoice(): Promise<SpeechModel> {
     const { checkpoint } = this.model;
     const { remoteCheckpoints } = await import("../server/voices/remote-checkpoints.ts");
-    const remote = remoteCheckpoints(this.#settings, { env: this.#io.env }).find(
+    const remote = remoteCheckpoints(this.#given.settings, { env: this.#given.io.env }).find(
       ({ name }) => name === checkpoint,
     );
     if (remote !== undefined) return await remote.load();
     const { codecLmCheckpoints } = await import("../server/voices/codec-lm-checkpoints.ts");
-    const [local] = await codecLmCheckpoints(this.#settings, { only: checkpoint });
+    const [local] = await codecLmCheckpoints(this.#given.settings, { only: checkpoint });
     if (local !== undefined) return await local.load();
     const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
-    const words = await serverLexicon(this.#settings);
+    const words = await serverLexicon(this.#given.settings);
     const { KOKORO_CHECKPOINT } = await import("../models/kokoro-voices.ts");
     if (checkpoint === KOKORO_CHECKPOINT) {
       const { kokoroCheckpoint } = await import("../server/voices/kokoro-checkpoint.ts");
-      const kokoro = await kokoroCheckpoint(this.#settings, { words, threads: 1 });
+      const kokoro = await kokoroCheckpoint(this.#given.settings, { words, threads: 1 });
       if (kokoro !== null) return await kokoro.load();
     }
     const { openEmbeddedVoice } = await import("../server/voices/embedded-voice.ts");
-    return await openEmbeddedVoice({ threads: 1, precision: this.#settings.voicePrecision, words });
+    return await openEmbeddedVoice({ threads: 1, precision: this.#given.settings.voicePrecision, words });
   }
 
-  async #complete(prepared: ResolvedRequest): Promise<ResolvedRequest> {
+  async #complete<R extends ResolvedRequest>(prepared: R): Promise<R> {
+    const { manner } = this.#given;
     this.#model = prepared.model;
     this.#report(prepared.cautions);
-    const { customVoice, textVoices, delivery } = prepared;
     return {
       ...prepared,
-      ...(this.#manner === undefined ? {} : { manner: this.#manner }),
+      ...(manner && { manner }),
       // The whole text is spoken, unless --params sets a limit.
-      ...(this.isLimited ? {} : { delivery: { ...delivery, maxFrames: MAX_SPEECH_FRAMES } }),
-      ...(customVoice === undefined ? {} : { voice: await this.#storedVoice(customVoice) }),
-      ...(textVoices === undefined ? {} : { textVoices: await this.#resolveVoices(textVoices) }),
+      ...(this.isLimited ? {} : { delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } }),
+      ...(await this.#findVoices(prepared)),
     };
   }
 
-  /** Resolves the voices in a text, with the recordings of custom ones. */
-  async #resolveVoices(
-    voices: NonNullable<ResolvedRequest["textVoices"]>,
-  ): Promise<NonNullable<ResolvedRequest["textVoices"]>> {
-    const found: Record<string, VoiceChoice> = {};
-    for (const [name, { customVoice, ...choice }] of Object.entries(voices))
-      found[name] = customVoice === undefined ? choice : { voice: await this.#storedVoice(customVoice) };
-    return found;
+  async #findVoices(request: Parameters<typeof findRequestVoices>[0]): ReturnType<typeof findRequestVoices> {
+    const { findRequestVoices } = await import("../serving/voices/custom-voices.ts");
+    const stored = { find: (asked: CustomVoiceRef) => this.#storedVoice(asked), check: async () => {} };
+    return await findRequestVoices(request, stored, "", new AbortController().signal);
+  }
+
+  /** Returns the error for the user, if it is about the request. */
+  #refusal(error: unknown): unknown {
+    if (!(error instanceof ServiceError)) return error;
+    const { voiceLike } = this.#given.flags;
+    const named = () => `${voiceLike} (--voice-like)`;
+    const reason = error.message.replace("conversation[0].audio_wav_b64", named);
+    return new UsageError(`This cannot be said: ${reason}.`);
   }
 
   #storedVoice(asked: CustomVoiceRef): Promise<ChosenVoice> {
     let voice = this.#own.get(asked.name);
     if (voice === undefined) {
       voice = import("./stored-voice.ts").then(({ storedVoice }) =>
-        storedVoice(asked, this.model, this.#models, this.#settings, this.#io),
+        storedVoice(asked, this.model, this.#given.models, this.#given.settings, this.#given.io),
       );
       this.#own.set(asked.name, voice);
     }
@@ -257,7 +218,7 @@ export class SayRequests {
   }
 
   #report(cautions: readonly string[] = []): void {
-    const { stderr } = this.#io;
+    const { stderr } = this.#given.io;
     for (const caution of cautions) {
       if (this.#reported.has(caution)) continue;
       this.#reported.add(caution);
@@ -268,13 +229,12 @@ export class SayRequests {
   }
 }
 
-function withoutVoice({ flags: { voice: _cast, ...flags }, ...given }: Given): Given {
-  return { ...given, flags };
-}
-
 interface Given {
   readonly flags: SayFlags;
   readonly params: Readonly<Record<string, unknown>> | undefined;
+  readonly models: readonly PublicModel[];
+  readonly recording: Buffer | null;
+  readonly manner: RequestedManner | undefined;
   readonly settings: Settings;
   readonly io: CommandIo;
 }

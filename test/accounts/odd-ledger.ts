@@ -7,7 +7,7 @@ import { FATES } from "./fates.ts";
 /** A database thread that ends before or after its next call, as the cell says. Probes are exempt. */
 const { site, cells } = workerData as { readonly site: LedgerThreadData; readonly cells: Int32Array };
 
-type Operation = (...parameters: never[]) => unknown;
+type Operation = (...parameters: unknown[]) => unknown;
 
 function fated(operation: Operation): Operation {
   return (...parameters) => {
@@ -19,10 +19,8 @@ function fated(operation: Operation): Operation {
   };
 }
 
-const operations = Object.entries<Operation>({ ...ledgerOperations(site) });
-answerCalls(
-  Object.fromEntries(
-    operations.map(([name, operation]) => [name, name === "open" ? operation : fated(operation)]),
-  ),
-  (thrown) => toWire(thrown, site.path),
-);
+const operations = ledgerOperations(site);
+const fatedOperations = new Proxy(operations, {
+  get: (_, name: string) => (name === "open" ? operations.open : fated(operations[name]!)),
+});
+answerCalls(fatedOperations, (thrown) => toWire(thrown, site.path));

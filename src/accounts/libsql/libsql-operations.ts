@@ -1,5 +1,5 @@
 import type Database from "libsql";
-import { type LedgerReads, type LedgerWrites, readsOn, writesOn } from "./ledger.ts";
+import { readsOn, writesOn } from "./ledger.ts";
 import { openDatabase, openForReading } from "./libsql-database.ts";
 
 export interface LedgerThreadData {
@@ -9,38 +9,21 @@ export interface LedgerThreadData {
   readonly patienceMs: number;
 }
 
-/** Operations of a thread. Its first call opens the database; `open` does nothing else. */
-export type LedgerOperations = { open(): void } & (LedgerReads | LedgerWrites);
+type Operation = (...parameters: unknown[]) => unknown;
 
-export function ledgerOperations({ part, path, patienceMs }: LedgerThreadData): LedgerOperations {
-  return part === "reads" ? reading(path, patienceMs) : writing(path, patienceMs);
-}
-
-function reading(path: string, patienceMs: number): LedgerOperations {
-  const reads = opened(() => openForReading(path, patienceMs), readsOn);
-  return {
-    open: () => void reads(),
-    findKey: (hash) => reads().findKey(hash),
-    listKeys: () => reads().listKeys(),
-    totals: (keyId) => reads().totals(keyId),
-    listVoices: (keyId) => reads().listVoices(keyId),
-    findVoice: (...parameters) => reads().findVoice(...parameters),
-    voiceAudio: (voiceId) => reads().voiceAudio(voiceId),
+/** Returns the operations of a thread by name. The first call opens the database; `open` does nothing else. */
+export function ledgerOperations(site: LedgerThreadData): Readonly<Record<string, Operation>> {
+  const { part, path, patienceMs } = site;
+  const ledger: () => object =
+    part === "reads"
+      ? opened(() => openForReading(path, patienceMs), readsOn)
+      : opened(() => openDatabase(path, { limitMs: patienceMs }), writesOn);
+  const operation = (name: string, ...parameters: unknown[]): unknown => {
+    const operations = ledger() as Readonly<Record<string, Operation>>;
+    return name === "open" ? undefined : operations[name]!(...parameters);
   };
-}
-
-function writing(path: string, patienceMs: number): LedgerOperations {
-  const writes = opened(() => openDatabase(path, { limitMs: patienceMs }), writesOn);
-  return {
-    open: () => void writes(),
-    createKey: (...parameters) => writes().createKey(...parameters),
-    createFirstKey: (...parameters) => writes().createFirstKey(...parameters),
-    updateKey: (...parameters) => writes().updateKey(...parameters),
-    revokeKey: (...parameters) => writes().revokeKey(...parameters),
-    commit: (...parameters) => writes().commit(...parameters),
-    addVoice: (...parameters) => writes().addVoice(...parameters),
-    removeVoice: (...parameters) => writes().removeVoice(...parameters),
-  };
+  const get: ProxyHandler<object>["get"] = (_, name) => operation.bind(null, String(name));
+  return new Proxy({}, { get });
 }
 
 /** Opens at the first call, and again at the next if that failed. */

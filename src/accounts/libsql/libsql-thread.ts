@@ -6,4 +6,4 @@ import { type LedgerThreadData, ledgerOperations } from "./libsql-operations.ts"
 /** A thread of its own for libsql, which blocks. */
 const site = workerData as LedgerThreadData;
 
-answerCalls({ ...ledgerOperations(site) }, (thrown) => toWire(thrown, site.path));
+answerCalls(ledgerOperations(site), (thrown) => toWire(thrown, site.path));

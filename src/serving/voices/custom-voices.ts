@@ -150,12 +150,17 @@ export class CustomVoices {
   }
 }
 
+type RequestVoices = Pick<
+  ResolvedRequest,
+  "customVoice" | "otherCustomVoices" | "textVoices" | "dialogue" | "model"
+>;
+
 /**
  * Returns the voices of a request with the recordings of its custom ones. Rejects with a 400 {@link ServiceError} for an
  * unknown one, that of a speaker who says nothing now included.
  */
 export async function findRequestVoices(
-  { customVoice, otherCustomVoices = [], textVoices, dialogue, model: { card } }: ResolvedRequest,
+  { customVoice, otherCustomVoices = [], textVoices, dialogue, model: { card } }: RequestVoices,
   customVoices: Pick<CustomVoices, "find" | "check"> | undefined,
   keyId: string,
   signal: AbortSignal,

@@ -2,14 +2,10 @@
 //
 //   npm run build && node scripts/conversation-sample.mjs
 //
-// The user is our own voice 1, which says its lines in real time; voice 0 answers. Both are mixed as somebody in the room
-// would hear them: pauses are those of the machine, so run it when nothing else does. Nothing is cut or moved. The
-// recogniser is taken from where `antiphon models list` finds it; where it is not, the server fetches it.
-import { spawn, spawnSync } from "node:child_process";
+// The user is our own voice 1, which says its lines in real time; voice 0 answers with the embedded writer. Both are mixed as in a
+// room: pauses are those of the machine, so run it when nothing else does. Nothing is cut or moved.
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Antiphon, bytesOf } from "antiphon/client";
@@ -17,8 +13,8 @@ import { WebSocket } from "ws";
 import { decodeWav } from "../dist/src/audio/decode-wav.js";
 import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { fromPcm16, toPcm16 } from "../dist/src/audio/pcm.js";
+import { startSampleServer } from "./sample-server.mjs";
 
-const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/conversation.mp3", import.meta.url));
 const RATE_HZ = 24_000;
 const CHUNK_MS = 20;
@@ -34,15 +30,9 @@ const LINES = [
 /** An answer that came later is the machine's fault, and no sample. */
 const MAX_ANSWER_S = 1.2;
 
-const folder = mkdtempSync(join(tmpdir(), "antiphon-conversation-"));
-linkModels();
-const server = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
-  env: { ...process.env, ANTIPHON_LOG_LEVEL: "warn" },
-  stdio: ["ignore", "pipe", "inherit"],
-});
-const ended = once(server, "exit");
+const server = await startSampleServer();
 try {
-  const { baseUrl, apiKey } = await listening();
+  const { baseUrl, apiKey } = server;
   const antiphon = new Antiphon({ baseUrl, apiKey, maxRetries: 100 });
   const clips = [];
   for (const { text } of LINES) {
@@ -59,9 +49,7 @@ try {
   writeFileSync(INTO, file);
   console.log(`conversation.mp3: ${(samples.length / RATE_HZ).toFixed(1)} s, ${file.length} bytes`);
 } finally {
-  server.kill("SIGTERM");
-  await ended;
-  rmSync(folder, { recursive: true, force: true });
+  await server.stop();
 }
 
 /** Holds the conversation. @returns what was heard in the room, from shortly before the first word on, and the slowest answer */
@@ -194,27 +182,4 @@ async function converse(baseUrl, apiKey, clips) {
   await listening;
   socket.close();
   return { samples: room.slice(Math.round(firstS * RATE_HZ), Math.round(endS * RATE_HZ)), slowestS };
-}
-
-/** Lets the server find models that are installed, beside a database that is its own. */
-function linkModels() {
-  const { stdout } = spawnSync(process.execPath, [PROGRAM, "models", "list", "--json"], { encoding: "utf8" });
-  mkdirSync(join(folder, "checkpoints"));
-  for (const { name, installed, path } of JSON.parse(stdout).checkpoints) {
-    if (installed && name === "whisper-base") symlinkSync(path, join(folder, "checkpoints", name));
-  }
-}
-
-async function listening() {
-  let out = "";
-  server.stdout.setEncoding("utf8").on("data", (text) => {
-    out += text;
-  });
-  while (!out.includes("-o hello.wav")) {
-    const [code] = await Promise.race([once(server.stdout, "data"), ended]);
-    if (typeof code === "number") throw new Error(`the server ended with exit code ${code}:\n${out}`);
-  }
-  const [, apiKey] = /API key, shown this once: (\S+)/.exec(out);
-  const [, baseUrl] = /listening on (\S+)/.exec(out);
-  return { baseUrl, apiKey };
 }

@@ -1,60 +1,42 @@
-// Makes the picture of the playground that README.md shows, of the built program in a Chromium:
+// Makes the picture of the playground that README.md shows, in a Chromium:
 //
-//   node scripts/screenshot.mjs
+//   npm run build && node scripts/screenshot.mjs
 //
-// The voice, the microphone and what listens to it are real; what is said was written beforehand.
+// The page, the server, the recogniser and the writer are those of a newcomer, and the replies are what the writer answered. The
+// microphone is a recording of our own voice 1.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bytesOf, encodeWav } from "../dist/src/client/antiphon.js";
-import { createParametricModel } from "../dist/src/engines/embedded/model.js";
-import { startTestServer } from "../dist/test/api/http/start.js";
+import { Antiphon, bytesOf, encodeWav } from "../dist/src/client/antiphon.js";
 import { fakeMicrophone, inChromium } from "../dist/test/client/browser.js";
-import { tables, VOICE_DIR } from "../dist/test/engines/embedded/voice.js";
-import { ScriptedRecogniser, segmentOf } from "../dist/test/recognition/scripted-recogniser.js";
 import { until } from "../dist/test/waiting.js";
-import { ScriptedWriter } from "../dist/test/writers/scripted-writer.js";
+import { startSampleServer } from "./sample-server.mjs";
 
 const SIZE = { width: 1200, height: 790, deviceScaleFactor: 1.4, mobile: false };
-const SPOKEN = "Good morning, did you sleep well?";
-const TYPED = "I read until four, because the wind would not let me sleep.";
-const REPLIES = [
-  "Like a log, thank you. And you?",
-  "Then let us have coffee first, and you tell me how the book ends.",
-];
-/** The word that is heard in the picture. */
-const WORD = "coffee";
+const SPOKEN = "I just passed my driving test!";
+const TYPED = "I was so nervous this morning.";
+/** Characters of the second reply that are heard in the picture. */
+const HEARD = 8;
 const SILENCE_S = 60;
 
-const voiceTables = await tables();
-const server = await startTestServer({
-  checkpoints: [
-    {
-      name: "heart",
-      memoryBytes: 1,
-      load: () => createParametricModel({ voiceDir: VOICE_DIR, tables: voiceTables }),
-    },
-  ],
-  writer: new ScriptedWriter(({ history }) => [REPLIES[history.at(-1).text === TYPED ? 1 : 0]]),
-  recogniser: new ScriptedRecogniser([segmentOf(SPOKEN, 0)]),
-});
+const server = await startSampleServer();
 const folder = mkdtempSync(join(tmpdir(), "antiphon-screenshot-"));
 try {
-  const spoken = await (await server.post("/v1/tts", { text: SPOKEN, speaker: "1" })).json();
-  const wav = bytesOf(spoken.audio.data_b64);
-  const samples = new Int16Array(wav.buffer.slice(44));
+  const antiphon = new Antiphon({ baseUrl: server.baseUrl, apiKey: server.apiKey, maxRetries: 100 });
+  const { audio } = await antiphon.tts({ text: SPOKEN, voice: "theo", params: { temperature: 0 } });
+  const samples = new Int16Array(bytesOf(audio.data_b64).buffer.slice(44));
   const microphone = join(folder, "microphone.wav");
   writeFileSync(microphone, encodeWav([samples, new Int16Array(SILENCE_S * 24_000)]));
-  const secret = await server.clientSecret(server.key, 600);
   const use = async ({ evaluate, send }) => {
     await send("Emulation.setDeviceMetricsOverride", SIZE);
     await send("Emulation.setScrollbarsHidden", { hidden: true });
     await send("Emulation.setEmulatedMedia", {
       features: [{ name: "prefers-color-scheme", value: "light" }],
     });
-    const is = (expression) => until(expression, async () => (await evaluate(expression)) === true);
-    await is(`document.getElementById("key-state").textContent.startsWith("Connected")`);
+    const is = (expression) =>
+      until(expression, async () => (await evaluate(expression)) === true, { deadlineMs: 60_000 });
+    await is(`document.getElementById("talk")?.disabled === false`);
     await evaluate(`document.getElementById("talk").click()`);
     await is(`document.querySelector(".assistant")?.dataset.state === "done"`);
     await evaluate(`{
@@ -62,13 +44,13 @@ try {
       document.getElementById("type-form").requestSubmit();
       document.activeElement.blur();
     }`);
-    await is(`[...document.querySelectorAll(".lit")].at(-1)?.textContent === "${WORD}"`);
+    await is(`[...document.querySelectorAll(".assistant .heard")].at(1)?.textContent.length >= ${HEARD}`);
     const { data: png } = await send("Page.captureScreenshot", { format: "png" });
     const file = fileURLToPath(new URL("../docs/playground.png", import.meta.url));
     writeFileSync(file, Buffer.from(png, "base64"));
     console.log(`${file}: ${Math.round((png.length * 3) / 4 / 1_024)} KiB`);
   };
-  await inChromium(`${server.url}/#secret=${secret}`, use, fakeMicrophone(microphone));
+  await inChromium(server.talkLink, use, fakeMicrophone(microphone));
 } finally {
   await server.stop();
   rmSync(folder, { recursive: true, force: true, maxRetries: 9 });

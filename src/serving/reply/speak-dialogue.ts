@@ -47,7 +47,8 @@ export async function* speakDialogue(
     const speech = model.speak(lineScript(prepared, base, index, maxFrames, sounds), signal);
     const report = yield* speakLine(speech, joiner, sound, wordIn(prepared, index));
     isSpoken ||= report !== null;
-    if (sound !== null && sound.length > 0) sounds.set(index, clipOf(sound));
+    if (sound !== null && sound.length > 0 && sound.length <= MAX_SOUND_FRAMES)
+      sounds.set(index, clipOf(sound));
     sounds.delete(index - MAX_TURNS);
     if (report?.stop !== "length") continue;
     yield* joiner.end();
@@ -72,7 +73,7 @@ async function* speakLine(
       isOver = step.done === true;
       if (step.done) return step.value;
       const { samples, words } = step.value;
-      sound?.push(samples.slice());
+      if (sound !== null && sound.length <= MAX_SOUND_FRAMES) sound.push(samples.slice());
       yield* joiner.push(words === undefined ? step.value : { ...step.value, words: words.map(placed) });
     }
   } catch (error) {
@@ -86,6 +87,8 @@ async function* speakLine(
 }
 
 const PAUSE_S = 0.5;
+/** The sound of a longer line (30 s) is not kept: models read no more of a turn, and it would fill the memory. */
+const MAX_SOUND_FRAMES = 375;
 
 function clipOf(sound: readonly Float32Array[]): Clip {
   const samples = joinSamples(sound);
@@ -119,7 +122,9 @@ export function lineScript(
       audio: sounds.get(from + at) ?? null,
     },
   }));
-  const named = typeof piece === "string" ? [] : piece.runs.flatMap((run) => run.voice ?? []);
+  // A model that follows no marks has no voices in its texts.
+  const isPlain = typeof piece === "string" || textVoices === undefined;
+  const named = isPlain ? [] : piece.runs.flatMap((run) => run.voice ?? []);
   const voicesInText = named.map((name) => [name, textVoices![name]!] as const);
   const marked = typeof piece === "string" ? {} : { marked: piece };
   const turn = {

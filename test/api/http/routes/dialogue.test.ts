@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { decodeWav } from "../../../../src/audio/decode-wav.ts";
 import { MAX_DIALOGUE_LINES } from "../../../../src/contract/limits.ts";
 import type { Script } from "../../../../src/core/script.ts";
-import { EMBEDDED_VOICES } from "../../../../src/models/public-models.ts";
+import { EMBEDDED_VOICES, PUBLIC_MODELS } from "../../../../src/models/public-models.ts";
 import { until } from "../../../waiting.ts";
 import { frameGate, recordingTones, startForTest, startTestServer } from "../start.ts";
 import { dataOf, type Reply } from "../wire.ts";
@@ -170,6 +170,20 @@ describe("POST /v1/audio/dialogue", () => {
       second!.history.map(({ text }) => text),
       ["One"],
     );
+  });
+
+  test("speaks marks that name voices with a model that follows none", async (t) => {
+    const [model] = PUBLIC_MODELS;
+    const takes = { ...model!.card.takes, marks: false };
+    const plain = { ...model!, card: { ...model!.card, takes } };
+    const own = await startForTest(t, { models: [plain] });
+    const reply = await own.post(PATH, {
+      script: "Anna: Hi [voice:1] there.\nBen: Yo.",
+      response_format: "pcm",
+    });
+    assert.equal(reply.status, 200, await reply.clone().text());
+    assert.match(reply.headers.get("x-antiphon-cautions")!, /does not follow voices within a text/);
+    assert.ok((await bytesOf(reply)).length > 48_000);
   });
 
   test("reports as many voices as fit in a header that clients accept", async () => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinSamples } from "../../audio/pcm.ts";
 import { MIN_NEW_TOKENS } from "../../contract/limits.ts";
@@ -74,7 +75,12 @@ async function* speakLine(
       if (step.done) return step.value;
       const { samples, words } = step.value;
       if (sound !== null && sound.length <= MAX_SOUND_FRAMES) sound.push(samples.slice());
-      yield* joiner.push(words === undefined ? step.value : { ...step.value, words: words.map(placed) });
+      const frame = words === undefined ? step.value : { ...step.value, words: words.map(placed) };
+      for (const joined of joiner.push(frame)) {
+        yield joined;
+        // It is encoded in this thread, where other requests must have their turn.
+        await turn();
+      }
     }
   } catch (error) {
     if (!(error instanceof NothingToSpeakError)) throw error;

@@ -254,7 +254,8 @@ describe("POST /v1/audio/dialogue", () => {
     const leaving = new AbortController();
     const fields = { script: "Anna: One long line of words.\nBen: Two.", response_format: "pcm" };
     const reply = await own.post(PATH, fields, {}, leaving.signal);
-    await (reply as Response).body?.getReader().read();
+    const reader = (reply as Response).body!.getReader();
+    for (let bytes = 0; bytes < 5 * 1_920 * 2; ) bytes += (await reader.read()).value!.length;
     leaving.abort();
     await until("the usage", async () => (await own.usage()).requests === 1);
     assert.equal((await own.usage()).output_audio_seconds, 5 * 0.08);

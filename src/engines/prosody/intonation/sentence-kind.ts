@@ -1,5 +1,4 @@
-/** `open` questions (who, what, why …) fall, `yes-no` rises, `choice` ("tea or coffee?") rises, then falls. */
-export type Question = "yes-no" | "open" | "choice";
+import type { Question } from "../../../text/languages/language.ts";
 
 export interface SentenceKind {
   readonly question: Question | null;

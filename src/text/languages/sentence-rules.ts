@@ -1,0 +1,43 @@
+import { isSpaceCode } from "../characters.ts";
+import type { SentenceRules } from "./language.ts";
+
+export interface AbbreviationRules {
+  /** Abbreviations, without their last full stop, that never end a sentence: titles, "p. ej.". */
+  readonly beforeAnything: ReadonlySet<string>;
+  /** Abbreviations that continue before a number: "pág. 7". */
+  readonly beforeNumbers: ReadonlySet<string>;
+  readonly heading: RegExp;
+}
+
+/** Longer words are no abbreviations. Bounds the search. */
+const MAX_ABBREVIATION_CHARS = 20;
+const OPENING = "(\"“'‘«¿¡[";
+const INITIAL = /^\p{Lu}$/u;
+const NUMBER_AHEAD = /^[\p{Nd}IVXLC]/u;
+
+/** Makes the rules of a language whose abbreviations are listed. Single capitals are initials: "J. L. Borges". */
+export function createSentenceRules({
+  beforeAnything,
+  beforeNumbers,
+  heading,
+}: AbbreviationRules): SentenceRules {
+  return {
+    continues(paragraph, mark, next) {
+      if (paragraph.charAt(mark) !== ".") return false;
+      const word = wordBefore(paragraph, mark);
+      if (beforeAnything.has(word) || INITIAL.test(word)) return true;
+      return beforeNumbers.has(word) && NUMBER_AHEAD.test(paragraph.slice(next, next + 2));
+    },
+    isHeading: (line) => heading.test(line),
+  };
+}
+
+/** Returns the word before a mark without opening marks, or "" if it is too long. */
+function wordBefore(paragraph: string, mark: number): string {
+  const first = Math.max(0, mark - MAX_ABBREVIATION_CHARS - 1);
+  let start = mark;
+  while (start > first && !isSpaceCode(paragraph.charCodeAt(start - 1))) start--;
+  if (mark - start > MAX_ABBREVIATION_CHARS) return "";
+  while (start < mark && OPENING.includes(paragraph.charAt(start))) start++;
+  return paragraph.slice(start, mark);
+}

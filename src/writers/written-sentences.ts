@@ -1,12 +1,15 @@
 import { SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.ts";
 
+/** Length of a first sentence beyond which its first clause is spoken while a language model still writes the rest. */
+const MAX_FIRST_CHARS = 60;
+
 /**
  * Splits a language model's text, in arbitrary chunks, into sentences, without its thoughts. Later stages do not
  * split again.
  */
 export class WrittenSentences {
   readonly #thoughts: ThoughtFilter;
-  readonly #cutter = new SentenceCutter();
+  readonly #cutter = new SentenceCutter(MAX_FIRST_CHARS);
 
   /** @param openThought name of the tag that ends the prompt */
   constructor(openThought: string | null = null) {

@@ -9,8 +9,14 @@ export const MAX_SENTENCE_CHARS = 600;
  * split after a clause or between words.
  */
 export class SentenceCutter {
+  readonly #maxFirstChars: number;
   #pending = "";
   #isLineBegun = false;
+
+  /** @param maxFirstChars maximum length of a first sentence that has clauses: of a longer one, the first clause is emitted alone */
+  constructor(maxFirstChars = Number.POSITIVE_INFINITY) {
+    this.#maxFirstChars = maxFirstChars;
+  }
 
   /** Takes a chunk and returns the completed sentences, trimmed and not empty. */
   push(piece: string): string[] {
@@ -39,9 +45,11 @@ export class SentenceCutter {
       let isRunOn = false;
       for (const [index, { text }] of sentences.entries()) {
         const start = this.#pending.indexOf(text, end);
-        isRunOn = text.length > MAX_SENTENCE_CHARS;
+        const isFirst = !this.#isLineBegun && index === 0;
+        const clause = isFirst && text.length > this.#maxFirstChars ? firstClauseLength(text) : null;
+        isRunOn = clause !== null || text.length > MAX_SENTENCE_CHARS;
         if (!isRunOn && index >= over) break;
-        const length = isRunOn ? clauseLength(text) : text.length;
+        const length = isRunOn ? (clause ?? clauseLength(text)) : text.length;
         ready.push(text.slice(0, length).trim());
         end = start + length;
         if (isRunOn) break;
@@ -91,6 +99,16 @@ function isLastEndOpen(sentences: readonly { text: string; endsParagraph: boolea
   const [before, last] = sentences.slice(-2);
   if (before === undefined || last === undefined || before.endsParagraph) return false;
   return INITIAL_AND_STOP.test(before.text) && WORD_UNDER_WAY.test(last.text);
+}
+
+const MIN_CLAUSE_CHARS = 20;
+
+/** Returns the length of the first clause that is worth saying alone; `null` if there is none. */
+function firstClauseLength(sentence: string): number | null {
+  const mark = /[,;:—–] /g;
+  mark.lastIndex = MIN_CLAUSE_CHARS;
+  const found = mark.exec(sentence);
+  return found === null ? null : found.index + 1;
 }
 
 /** Returns the length up to the last clause that fits, else the last word. */

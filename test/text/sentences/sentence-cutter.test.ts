@@ -54,6 +54,26 @@ test("a run-on text is cut after a clause, else between words, else anywhere", (
   assert.ok(new SentenceCutter().push(clauses).every((part) => part.endsWith(",")));
 });
 
+test("the first clause of a long first sentence comes alone, however the text is cut", () => {
+  const long =
+    "I would have thought, if you ask me, that nobody walks there at night, but they do. Do they, at this hour of the night?";
+  for (const pieces of [[long], long.split(""), long.split(/(?<= )/)]) {
+    const cutter = new SentenceCutter(60);
+    assert.deepEqual(
+      [...pieces.flatMap((piece) => cutter.push(piece)), cutter.flush()],
+      [
+        "I would have thought,",
+        "if you ask me, that nobody walks there at night, but they do.",
+        "Do they, at this hour of the night?",
+      ],
+    );
+  }
+  for (const text of ["Yes, well, that is so. No.", `${"and then we walked on ".repeat(5)}. No.`]) {
+    const cutter = new SentenceCutter(60);
+    assert.equal([...cutter.push(text), cutter.flush()].length, 2, text);
+  }
+});
+
 test("any chunks yield the same sentences, without loss", () => {
   const fragment = fc.oneof(
     fc.constantFrom(". ", "! ", "? ", "… ", '." ', ".) ", "\n", ", ", " ", "\t", "\u00a0", "\ufeff", "."),

@@ -117,12 +117,8 @@ export class Antiphon {
   /** Returns a sample of a voice: an MP3. @param model the model that speaks; default: the server's */
   voiceSample(voice: string, model?: string, options?: CallOptions): Promise<Blob> {
     const query = model ? `?model=${encodeURIComponent(model)}` : "";
-    return this.#whole(
-      `/v1/audio/voices/${encodeURIComponent(voice)}/sample${query}`,
-      undefined,
-      options,
-      fileOf,
-    );
+    const path = `/v1/audio/voices/${encodeURIComponent(voice)}/sample${query}`;
+    return this.#whole(path, undefined, options, fileOf);
   }
 
   /** Creates a voice from a recording. It belongs to the key. */

@@ -96,12 +96,8 @@ class OpenAntiphon implements Antiphon {
         ...(isLimited ? {} : { maxFrames: MAX_SPEECH_FRAMES }),
       };
       const prepare = (part: string, inputType = asked.input_type): ResolvedRequest => {
-        const request = {
-          ...asked,
-          text: part,
-          ...(inputType === undefined ? {} : { input_type: inputType }),
-        };
-        const prepared = resolveTts(parseTtsRequest(request), this.#resolve, extras);
+        const request = parseTtsRequest({ ...asked, text: part, input_type: inputType });
+        const prepared = resolveTts(request, this.#resolve, extras);
         const { takes } = prepared.model.card;
         const report = manner === null ? "" : mannerHeader(manner, takes.manner);
         if (!report.includes("not followed")) return prepared;
@@ -116,11 +112,7 @@ class OpenAntiphon implements Antiphon {
       const inputType = isSsml ? "ssml" : "text";
       // Finds errors near the end before speaking the beginning.
       readMarkup(text, "text", prepare("A.", "text").model.card, inputType);
-      return {
-        signal: heard,
-        parts: passageParts(text, inputType, prepare),
-        text,
-      };
+      return { signal: heard, parts: passageParts(text, inputType, prepare), text };
     });
   }
 
@@ -146,12 +138,9 @@ class OpenAntiphon implements Antiphon {
     return this.#speech(() => {
       checkNames(options, DIALOGUE_NAMES);
       const { signal, ...asked } = options;
-      const body = {
-        ...asked,
-        ...(typeof script === "string" ? { script } : { lines: script }),
-        // As long as the dialogue is.
-        response_format: "pcm",
-      };
+      const words = typeof script === "string" ? { script } : { lines: script };
+      // Raw samples may be as long as the dialogue is.
+      const body = { ...asked, ...words, response_format: "pcm" };
       checkMembers(DialogueRequest, body);
       const prepare = async () => resolveDialogue(parseDialogueRequest(body), this.#resolve);
       return { signal: checkSignal(signal), parts: onePart(prepare), text: null };

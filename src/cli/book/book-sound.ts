@@ -131,10 +131,8 @@ export class CaptionFile {
     atS: number,
   ): Promise<void> {
     const later = words.map((word) => ({ ...word, start: word.start + atS, end: word.end + atS }));
-    const speaker = line === undefined ? {} : { speaker: line.speaker };
-    const cues = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes }).map((cue) => ({
-      ...{ ...cue, ...speaker },
-    }));
+    const own = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes });
+    const cues = line === undefined ? own : own.map((cue) => ({ ...cue, speaker: line.speaker }));
     const cued = this.#form.ending === "srt" ? toSrt(cues, this.#cues + 1) : toVtt(cues).slice(HEAD.length);
     await this.#part.write(Buffer.from(cued));
     this.#cues += cues.length;

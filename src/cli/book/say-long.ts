@@ -50,7 +50,8 @@ export async function sayLong(
     );
   const { title = text.title, author = text.author } = flags;
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
-  const { passages, spokenChars, dialogue } = await checkText(text, inputType, flags, requests);
+  const checkText = flags.dialogue === true ? checkDialogue : inputType === "ssml" ? checkSsml : checkPlain;
+  const { passages, spokenChars, dialogue } = await checkText(text, requests);
   const voice = await requests.openVoice();
   const stopping = new AbortController();
   const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
@@ -101,16 +102,6 @@ interface CheckedText {
   readonly passages: AsyncIterable<Passage>;
   readonly spokenChars: number | null;
   readonly dialogue?: DialogueScript;
-}
-
-async function checkText(
-  text: LongText,
-  inputType: InputType,
-  { dialogue }: SayFlags,
-  requests: SayRequests,
-): Promise<CheckedText> {
-  if (dialogue === true) return checkDialogue(text, requests);
-  return inputType === "ssml" ? checkSsml(text, requests) : checkPlain(text, requests);
 }
 
 /** Reads a script: each line is a passage, and each scene with a heading a chapter. */

@@ -142,11 +142,8 @@ function mixed(parts: readonly VoiceMixPart[], field: string, cast: ModelVoices)
 
 function notToMix(asked: CustomVoiceRef, cast: ModelVoices): ServiceError {
   const { status, message, param } = unknownVoice(asked, cast);
-  return new ServiceError(
-    status,
-    `${message}. A mix is of voices of the model ${cast.id} alone, not of another model's or your own`,
-    { param },
-  );
+  const rule = `A mix is of voices of the model ${cast.id} alone, not of another model's or your own`;
+  return new ServiceError(status, `${message}. ${rule}`, { param });
 }
 
 function listOf(voices: readonly ModelVoice[], others: readonly string[]): string {

@@ -147,14 +147,11 @@ export class FrameJoiner {
     if (this.#gap !== null) this.#gap = { ...this.#gap, at: Math.max(0, this.#gap.at - length) };
     this.#sent += length;
     const endS = this.#sent / SAMPLE_RATE_HZ;
+    const mouth = { phonemes: begunBefore(endS, this.#phonemes), visemes: begunBefore(endS, this.#visemes) };
     return {
       samples,
-      ...(this.#hasWords ? { words: begunBefore(endS, this.#words) } : {}),
-      ...(this.#hasMouth
-        ? {
-            mouth: { phonemes: begunBefore(endS, this.#phonemes), visemes: begunBefore(endS, this.#visemes) },
-          }
-        : {}),
+      ...(this.#hasWords && { words: begunBefore(endS, this.#words) }),
+      ...(this.#hasMouth && { mouth }),
     };
   }
 }

@@ -19,46 +19,38 @@ export function toReplyChunk({ bytes, words, mouth }: EncodedPiece): ReplyChunk 
 
 /** Collects the marks of a reply and merges equal visemes that meet. */
 export class MarkCollector {
-  #words: WordTiming[] | undefined;
-  #visemes: VisemeTiming[] | undefined;
-  #phonemes: PhonemeTiming[] | undefined;
+  readonly #marks: { words?: WordTiming[]; visemes?: VisemeTiming[]; phonemes?: PhonemeTiming[] } = {};
 
   add({ words, visemes, phonemes }: Marks): void {
+    const all = this.#marks;
     if (words !== undefined) {
-      this.#words ??= [];
-      this.#words.push(...words);
+      all.words ??= [];
+      all.words.push(...words);
     }
     if (phonemes !== undefined) {
-      this.#phonemes ??= [];
-      this.#phonemes.push(...phonemes);
+      all.phonemes ??= [];
+      all.phonemes.push(...phonemes);
     }
     if (visemes === undefined) return;
-    this.#visemes ??= [];
+    all.visemes ??= [];
     for (const next of visemes) {
-      const last = this.#visemes.at(-1);
+      const last = all.visemes.at(-1);
       const goesOn = last?.viseme === next.viseme && last.end === next.start;
-      if (goesOn) this.#visemes[this.#visemes.length - 1] = { ...last, end: next.end };
-      else this.#visemes.push(next);
+      if (goesOn) all.visemes[all.visemes.length - 1] = { ...last, end: next.end };
+      else all.visemes.push(next);
     }
   }
 
   marks(): Marks {
-    return {
-      ...(this.#words === undefined ? {} : { words: this.#words }),
-      ...(this.#visemes === undefined ? {} : { visemes: this.#visemes }),
-      ...(this.#phonemes === undefined ? {} : { phonemes: this.#phonemes }),
-    };
+    return { ...this.#marks };
   }
 }
 
-function wordOf({ word, mark, startS, endS, offset, length, speaker, line }: Word): WordTiming {
+function wordOf({ word, mark, offset, length, speaker, line, ...times }: Word): WordTiming {
   return {
     word,
     ...(mark === undefined ? {} : { mark }),
-    start: inMs(startS),
-    end: inMs(endS),
-    offset,
-    length,
+    ...{ ...timesOf(times), offset, length },
     ...(speaker === undefined ? {} : { speaker }),
     ...(line === undefined ? {} : { line }),
   };
@@ -66,17 +58,13 @@ function wordOf({ word, mark, startS, endS, offset, length, speaker, line }: Wor
 
 function mouthOf({ visemes, phonemes }: Mouth): Marks {
   return {
-    visemes: visemes.map(({ name, startS, endS }) => ({
-      viseme: name as VisemeTiming["viseme"],
-      start: inMs(startS),
-      end: inMs(endS),
-    })),
-    phonemes: phonemes.map(({ name, startS, endS }) => ({
-      phoneme: name,
-      start: inMs(startS),
-      end: inMs(endS),
-    })),
+    visemes: visemes.map((each) => ({ viseme: each.name as VisemeTiming["viseme"], ...timesOf(each) })),
+    phonemes: phonemes.map((each) => ({ phoneme: each.name, ...timesOf(each) })),
   };
+}
+
+function timesOf({ startS, endS }: Pick<Word, "startS" | "endS">): { start: number; end: number } {
+  return { start: inMs(startS), end: inMs(endS) };
 }
 
 function inMs(seconds: number): number {

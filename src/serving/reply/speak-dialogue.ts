@@ -102,32 +102,26 @@ function clipOf(sound: readonly Float32Array[]): Clip {
   return { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: samples.length / SAMPLE_RATE_HZ, digest };
 }
 
-/** Sound of the last lines, by their index. */
-type LineSounds = ReadonlyMap<number, Clip>;
-
 /**
  * Builds the script of a line, as of the open turn of a conversation.
  *
- * @param sounds for a model that continues from sound
+ * @param sounds of the last lines by their index, for a model that continues from sound
  */
 export function lineScript(
   { textVoices, ...prepared }: DialogueScript,
   base: Pick<Script, "keyId" | "traceHeaders" | "preset">,
   index: number,
   maxFrames: number,
-  sounds: LineSounds = new Map(),
+  sounds: ReadonlyMap<number, Clip> = new Map(),
 ): Script {
   const { lines, speakers } = prepared.dialogue;
   const { text, piece, manner, speaker } = lines[index]!;
   const { voice } = speakers[speaker]!.choice;
   const from = Math.max(0, index - MAX_TURNS);
-  const history = lines.slice(from, index).map((line, at) => ({
-    ...{
-      speaker: roleOf(prepared, line.speaker),
-      text: spokenText(line.piece).trim(),
-      audio: sounds.get(from + at) ?? null,
-    },
-  }));
+  const history = lines.slice(from, index).map((line, at) => {
+    const audio = sounds.get(from + at) ?? null;
+    return { speaker: roleOf(prepared, line.speaker), text: spokenText(line.piece).trim(), audio };
+  });
   // A model that follows no marks has no voices in its texts.
   const isPlain = typeof piece === "string" || textVoices === undefined;
   const named = isPlain ? [] : piece.runs.flatMap((run) => run.voice ?? []);

@@ -43,6 +43,9 @@ export interface PauseMark {
 /** Longest silence of one mark, in seconds. */
 export const MAX_PAUSE_S = 10;
 
+const UNREADABLE_PAUSE = "[pause:…] has no length that can be read: write [pause:0.8s] or [pause:800ms]";
+const LONG_PAUSE = `[pause:…] may be at most ${MAX_PAUSE_S} s: make it shorter, or write several`;
+
 const BEGINNING = "[pause:";
 /** Only a number makes it a mark: "[pause: for effect]" is text. */
 const MEANT = /^\[pause:\s*[-+.\d][^\]\n]{0,40}\]?/;
@@ -62,18 +65,8 @@ export function pauseMarks(text: string, begin = 0, end = text.length): PauseMar
     if (!MEANT.test(here)) continue;
     const [mark = "", amount = "", unit = ""] = WELL_FORMED.exec(here) ?? [];
     const pauseS = secondsOf(`${amount}${unit}`);
-    if (pauseS === null)
-      throw new MarkupError(
-        text,
-        from,
-        "[pause:…] has no length that can be read: write [pause:0.8s] or [pause:800ms]",
-      );
-    if (pauseS > MAX_PAUSE_S)
-      throw new MarkupError(
-        text,
-        from,
-        `[pause:…] may be at most ${MAX_PAUSE_S} s: make it shorter, or write several`,
-      );
+    if (pauseS === null) throw new MarkupError(text, from, UNREADABLE_PAUSE);
+    if (pauseS > MAX_PAUSE_S) throw new MarkupError(text, from, LONG_PAUSE);
     marks.push({ from, to: from + mark.length, pauseS });
   }
   return marks;

@@ -27,6 +27,7 @@ import {
   json,
   operation,
   page,
+  query,
   type Ref,
   referencesInto,
   SECURITY_SCHEMES,
@@ -240,10 +241,6 @@ function queryPaths(ref: Ref): Json {
     "/docs": { get: page("open", "getDocs", "This document as an interactive page") },
     "/": { get: page("optional", "getPlayground", "A page for trying out the service") },
   };
-}
-
-function query(name: string, description: string): Json {
-  return { name, in: "query", schema: { type: "string" }, description };
 }
 
 function inPath(name: string, description: string): Json {

@@ -112,6 +112,10 @@ export function webSocket(
   return operation(kind, operationId, summary, { ...parts, responses });
 }
 
+export function query(name: string, description: string, schema: Json = { type: "string" }): Json {
+  return { name, in: "query", schema, description };
+}
+
 export function json(schema: Json): Json {
   return { "application/json": { schema } };
 }
@@ -229,10 +233,7 @@ export const HEADERS: Json = {
   }),
   "X-Antiphon-Stop": optional(
     "Present if a reply that is sent whole ends before its text does; `meta.spoken_characters` says how much was spoken.",
-    {
-      type: "string",
-      enum: ["length"],
-    },
+    { type: "string", enum: ["length"] },
   ),
   "X-Antiphon-Ignored": optional(
     "Fields of the request that nothing reads, such as mistyped ones, by their paths: `temprature, params.topk`. At most eight, " +

@@ -15,7 +15,7 @@ import {
 import { MAX_VOICE_CHARS, OPENAI_VOICES, SPEAKER_LABELS } from "../../../contract/voices.ts";
 import { TELEPHONY_RATES } from "../routes/speech.ts";
 import { MEDIA_TYPES } from "../speech-reply.ts";
-import type { Json } from "./operations.ts";
+import { type Json, query } from "./operations.ts";
 
 // Published schemas of bodies. They include what the server refuses with 400 after validation, as far as JSON Schema
 // can express it. Nothing is validated against them.
@@ -61,12 +61,7 @@ const lexicon = {
   },
 };
 
-export const publishedTts: Json = narrowed(TtsRequest, {
-  text: spoken,
-  speaker,
-  lexicon,
-  voice,
-});
+export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker, lexicon, voice });
 
 /** The body of `POST /v1/converse` and its stream. JSON Schema cannot express rules about the last turn alone. */
 export const publishedConverse: Json = narrowed(ConverseRequest, {
@@ -111,10 +106,7 @@ const rate = { type: "integer", enum: TELEPHONY_RATES, description: "Hz." };
 const publishedVoiceRequest: Json = {
   ...VoiceRequest,
   properties: {
-    message: narrowed(VoiceRequest.properties.message, {
-      text: spoken,
-      sampleRate: rate,
-    }),
+    message: narrowed(VoiceRequest.properties.message, { text: spoken, sampleRate: rate }),
   },
 };
 const publishedVendorRequest: Json = {
@@ -130,19 +122,12 @@ export const publishedCall: Json = {
 };
 
 export const telephonyQuery: readonly Json[] = [
-  {
-    name: "voice",
-    in: "query",
-    // May be empty, like none.
-    schema: { type: "string", maxLength: MAX_VOICE_CHARS },
-    description: "Takes precedence over the voice in the body.",
-  },
-  {
-    name: "rate",
-    in: "query",
-    schema: rate,
-    description: "For jambonz: raw samples at this rate instead of an MP3.",
-  },
+  // May be empty, like none.
+  query("voice", "Takes precedence over the voice in the body.", {
+    type: "string",
+    maxLength: MAX_VOICE_CHARS,
+  }),
+  query("rate", "For jambonz: raw samples at this rate instead of an MP3.", rate),
 ];
 
 /** Returns a schema in which optional properties, at any depth, may be null. */

@@ -35,31 +35,20 @@ import {
 
 /** `POST /v1/tts` and `POST /v1/converse`, answered with one WAV in JSON. */
 export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await readRequestBody("tts", deps.requestReader, request, reply);
-    const { file, outcome } = await collectReply(deps, asked, request);
-    setStopHeader(reply, outcome);
-    const { prepared } = asked;
-    const { text, usage, meta } = outcome;
-    const model = prepared.model.card.id;
-    const audio = audioPayload(prepared);
-    // The audio comes last: its placeholder is sought from the end, since earlier members may hold client text.
-    const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
-    return sendJsonWithAudio(reply, body, file);
-  });
-
-  app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await readRequestBody("converse", deps.requestReader, request, reply);
-    const { file, outcome } = await collectReply(deps, asked, request);
-    setStopHeader(reply, outcome);
-    const { prepared } = asked;
-    const { text, usage, meta } = outcome;
-    const model = prepared.model.card.id;
-    // The audio comes last, as in `POST /v1/tts`.
-    const answer = { speaker: prepared.speaker, text, audio: audioPayload(prepared) };
-    const body: ConverseResponse = { request_id: request.id, model, usage, meta, reply: answer };
-    return sendJsonWithAudio(reply, body, file);
-  });
+  for (const kind of ["tts", "converse"] as const)
+    app.post(`/v1/${kind}`, { config: { access: "token" } }, async (request, reply) => {
+      const asked = await readRequestBody(kind, deps.requestReader, request, reply);
+      const { file, outcome } = await collectReply(deps, asked, request);
+      setStopHeader(reply, outcome);
+      const { speaker, model } = asked.prepared;
+      const { text, usage, meta } = outcome;
+      const about = { request_id: request.id, model: model.card.id, usage, meta };
+      // The audio comes last: its placeholder is sought from the end, since earlier members may hold client text.
+      const audio = audioPayload(asked.prepared);
+      const body: TtsResponse | ConverseResponse =
+        kind === "tts" ? { ...about, text, audio } : { ...about, reply: { speaker, text, audio } };
+      return sendJsonWithAudio(reply, body, file);
+    });
 }
 
 /** `POST /v1/converse/stream`: the reply as server-sent events, one for each frame. */
@@ -159,9 +148,9 @@ function dialogueStarted({ speakers, lines }: ResolvedDialogue): DialogueStarted
   return {
     type: "dialogue.started",
     speakers: speakers.map(({ name, voice, isChosen }) => ({ name, voice, is_chosen: isChosen })),
-    lines: lines.map(({ speaker, offset, length, scene }) => ({
-      ...{ speaker: speakers[speaker]!.name, offset, length, scene },
-    })),
+    lines: lines.map(({ speaker: index, offset, length, scene }) => {
+      return { speaker: speakers[index]!.name, offset, length, scene };
+    }),
   };
 }
 

@@ -100,7 +100,7 @@ export class FrameJoiner {
       endS: Math.min(event.endS, this.#jointS),
     });
     this.#words = this.#words.map(cut);
-    this.#phonemes = this.#phonemes.map(cut).filter(hasLength);
+    this.#phonemes = this.#phonemes.map(cut);
     const [waiting = { startS: this.#visemesEndS }] = this.#visemes;
     this.#visemesEndS = Math.min(this.#visemesEndS, Math.max(this.#jointS, waiting.startS));
     this.#visemes = this.#visemes.map(cut).filter(hasLength);
@@ -121,9 +121,7 @@ export class FrameJoiner {
       this.#hasWords ||= words !== undefined;
       this.#hasMouth ||= mouth !== undefined;
       this.#words.push(...(words ?? []).map((word) => this.#moved(word)));
-      this.#phonemes.push(
-        ...(mouth?.phonemes ?? []).map((phoneme) => this.#moved(phoneme)).filter(hasLength),
-      );
+      this.#phonemes.push(...(mouth?.phonemes ?? []).map((phoneme) => this.#moved(phoneme)));
       for (const viseme of mouth?.visemes ?? []) {
         const follows = { ...this.#moved(viseme), startS: this.#visemesEndS };
         if (!hasLength(follows)) continue;

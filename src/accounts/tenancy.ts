@@ -101,7 +101,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     return { key: newApiKey(), record };
   }
 
-  /** Ids of the keys for which temporary keys stand, by hash. */
+  /** Ids of the valid keys, by the hashes of their temporary keys. */
   const temporary = new Map<string, string>();
   const validKeys = async () => (await store.listKeys()).filter(({ revokedTsS }) => revokedTsS === null);
 

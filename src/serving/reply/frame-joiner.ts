@@ -3,12 +3,12 @@ import type { Frame, SpeechEvents, SpokenWord, TimedName } from "../../core/spee
 
 /** Amplitude below which a sample is silence: -60 dB. */
 const SILENCE = 0.001;
-/** Silence that is kept back, so that a gap after it can be shortened. */
+/** Silence that is withheld, so that a gap after it can be shortened. */
 const MAX_HELD_SAMPLES = SAMPLE_RATE_HZ;
 
 /**
  * Joins the frames of several utterances into frames of 80 ms, with a gap of a given length from the last sound of one to the
- * first sound of the next. Times of words are moved along. Keeps back silence at the end, of a second at most.
+ * first sound of the next. Shifts the times of words accordingly. Withholds up to a second of silence at the end.
  */
 export class FrameJoiner {
   #samples = new Float32Array(2 * MAX_HELD_SAMPLES);

@@ -215,7 +215,7 @@ function speakersOf(
   };
 }
 
-/** Returns whether every word begins with a capital, or is written without cases, or is a particle within a name. */
+/** Returns whether no word begins in lower case, except particles of up to three letters between other words. */
 function looksLikeName(name: string): boolean {
-  return name.split(/\s+/).every((word, at) => !/^\p{Ll}/u.test(word) || (at > 0 && word.length <= 3));
+  return !/^\p{Ll}|\s\p{Ll}(?:\S{3}|\S*$)/u.test(name);
 }

@@ -233,17 +233,17 @@ function gapBetween(before: AskedLine, line: AskedLine, askedS: number | undefin
   if (line.scene !== null) return Math.max(GAP_S.scene, askedS ?? 0);
   if (speakerKey(before.speaker) === speakerKey(line.speaker)) return GAP_S.sameSpeaker;
   if (askedS !== undefined) return askedS;
-  const end = /[—–?!…-]|\.{3}/.exec(before.text.slice(-4).replaceAll(/["'”’»)\]*_\s]/g, ""))?.[0] ?? ".";
-  return GAP_S.after[end] ?? GAP_S.answer;
+  const mark = /([—–?!-]|\.{3})["'”’»)\]*_\s]*$/.exec(before.text.slice(-40).normalize("NFKC"));
+  return GAP_S.after[mark?.[1] ?? "."] ?? GAP_S.answer;
 }
 
 const PAUSE_AT_END = /\[pause:[^\]]*\][^\p{L}\p{N}]*$/u;
 const PAUSE_AT_START = /^[^\p{L}\p{N}[]*\[pause:/u;
 const GAP_S = {
-  scene: 1.2,
+  scene: 1.1,
   sameSpeaker: 0.5,
   answer: 0.35,
-  after: { "—": 0.1, "–": 0.1, "-": 0.1, "?": 0.25, "!": 0.25, "…": 0.7, "...": 0.7 } as Readonly<
+  after: { "—": 0.1, "–": 0.1, "-": 0.1, "?": 0.25, "!": 0.25, "...": 0.7 } as Readonly<
     Record<string, number>
   >,
 } as const;

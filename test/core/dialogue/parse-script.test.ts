@@ -37,6 +37,11 @@ describe("parseScript", () => {
       ["Anna: Listen.\n1. First: eggs.\nthen this happened: milk.", "Anna: Done."],
     ],
     [
+      "takes no paragraph's beginning for a name if it ends in a lower-case word",
+      "Anna: Listen.\n\nListen to me: go.\n\nRule one: run.\n\nBen: Yes.",
+      ["Anna: Listen.\n\nListen to me: go.\n\nRule one: run.", "Ben: Yes."],
+    ],
+    [
       "keeps titles, initials and particles in names",
       "Dr. Smith: A.\nMrs. O’Neil: B.\nLudwig van Beethoven: C.\nJ. R.: D.\nThe Old Man: E.\nAnna & Ben: F.",
       [

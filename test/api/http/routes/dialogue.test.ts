@@ -150,8 +150,12 @@ describe("POST /v1/audio/dialogue", () => {
     const script =
       "Anna: One?\nBen: Two\nAnna: Three--\nBen: Four...\nAnna: Five\n---\nBen: Six\n(Pause.)\nSeven";
     // The tone of a character lasts 60 ms, also that of a mark at the end, which is no part of the word.
-    assert.deepEqual(await gapsOf({ script }), [0.31, 0.35, 0.22, 0.88, 1.2, 0.5]);
-    assert.deepEqual(await gapsOf({ script, gap: 0.8 }), [0.86, 0.8, 0.92, 0.98, 1.2, 0.5]);
+    assert.deepEqual(await gapsOf({ script }), [0.31, 0.35, 0.22, 0.88, 1.1, 0.5]);
+    assert.deepEqual(await gapsOf({ script, gap: 0.8 }), [0.86, 0.8, 0.92, 0.98, 1.1, 0.5]);
+    assert.deepEqual(
+      await gapsOf({ script: "Anna: X-9.\nBen: Two？\nAnna: Three…\nBen: Four" }),
+      [0.41, 0.31, 0.76],
+    );
     assert.deepEqual(await gapsOf({ script: "Anna: One[pause:2s]\nBen: [pause:3s] Two" }), [5.06]);
   });
 

@@ -6,6 +6,7 @@ import { codecLmLoad } from "./rows/codec-lm-load.ts";
 import { collections } from "./rows/collections.ts";
 import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
+import { dialogue } from "./rows/dialogue.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
 import { eightClients, firstAudio } from "./rows/first-audio.ts";
 import { fleetFirstAudio, fleetRestart } from "./rows/fleet.ts";
@@ -75,6 +76,7 @@ export const ROWS: readonly Row[] = [
   words,
   naturalness,
   cast,
+  dialogue,
   manners,
   clicks,
   thumps,

@@ -49,6 +49,7 @@ import { realtimeFalseStarts } from "./rows/realtime-false-starts.ts";
 import { realtimeFirstAudio } from "./rows/realtime-first-audio.ts";
 import { realtimeHostile } from "./rows/realtime-hostile.ts";
 import { realtimeSessions } from "./rows/realtime-sessions.ts";
+import { realtimeTalks } from "./rows/realtime-talks.ts";
 import { recordingsBeside } from "./rows/recordings-beside.ts";
 import { recordingsCpu } from "./rows/recordings-cpu.ts";
 import { recordingsMemory } from "./rows/recordings-memory.ts";
@@ -117,6 +118,7 @@ export const ROWS: readonly Row[] = [
   recordingsCpu,
   realtimeFirstAudio,
   realtimeCutShort,
+  realtimeTalks,
   realtimeBargeIn,
   realtimeSessions,
   realtimeHostile,

@@ -20,14 +20,12 @@ export class PreparedText {
 
   /** Never rejects: a failure is thrown again to the reply. */
   async prepare(request: ResponseRequest): Promise<void> {
+    const key = keyOf(request);
+    if (this.#latest?.key === key) return;
     this.discard();
     const { service, resolve, model, keyId, signal } = this.#parts;
     if (service.callsTools || request.settings.modality === "text") return;
-    const preparing = {
-      key: keyOf(request),
-      text: null as AuthoredText | null,
-      leaving: new AbortController(),
-    };
+    const preparing = { key, text: null as AuthoredText | null, leaving: new AbortController() };
     this.#latest = preparing;
     try {
       const prepared = prepareResponse(request, model, 0, resolve);

@@ -43,6 +43,8 @@ describe("PreparedText", () => {
   it("keeps the reply to the same words for the response that is asked for", async () => {
     const { prepared, texts } = preparing();
     await prepared.prepare(requestFor("Hello there."));
+    await prepared.prepare(requestFor("Hello there."));
+    assert.equal(texts.length, 1);
     assert.equal(prepared.take(requestFor("Hello there.")), texts[0]);
     assert.deepEqual([texts[0]!.said, texts[0]!.isReleased], ["Hello there.", false]);
     assert.equal(prepared.take(requestFor("Hello there.")), null);

@@ -7,6 +7,7 @@ import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/resolve-request.ts";
+import type { AuthoredText } from "../../serving/reply/authored-text.ts";
 import type { SpeechService } from "../../serving/reply/speech-service.ts";
 import { toServiceError } from "../../serving/service-errors.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
@@ -302,7 +303,7 @@ export class SessionRunner {
 
   async #respond(request: ResponseRequest): Promise<void> {
     const { responseId } = request;
-    const preparedText = this.#prepared.take(request);
+    let preparedText: AuthoredText | null = null;
     const leaving = new AbortController();
     this.#replies.set(responseId, leaving);
     const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
@@ -310,6 +311,8 @@ export class SessionRunner {
     try {
       context = await this.#begin("response", signal);
       const { keyId, span } = context.caller;
+      // Only now is it known how much of earlier replies was played.
+      preparedText = this.#prepared.take(request);
       const end = await generateResponse(request, {
         service: this.#deps.service,
         resolve: this.#deps.resolve,

@@ -6,13 +6,15 @@ import { UsageError } from "../server/errors.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { spokenWords } from "../serving/prepare/read-markup.ts";
 import { hasSpeakable } from "../text/characters.ts";
-import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/accent.ts";
+import type { LanguageTag } from "../text/languages/language.ts";
+import { LANGUAGE_TAGS } from "../text/languages/languages.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
 interface PhonemesOptions {
   readonly json?: boolean;
-  readonly accent: AccentTag;
+  readonly language: LanguageTag;
+  readonly accent?: LanguageTag;
 }
 
 /** Registers `antiphon phonemes TEXT|-`. */
@@ -21,34 +23,42 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
     .description("print the phonemes that a text is read as, one sentence a line")
     .argument("<text>", "the text, or - for standard input")
     .addOption(
-      new Option("--accent <tag>", "American English, or British as a British voice of Kokoro reads it")
-        .choices(ACCENT_TAGS)
+      new Option("--language <tag>", "language, as a voice of it reads the text")
+        .choices(LANGUAGE_TAGS)
         .default("en-US"),
     )
+    .addOption(new Option("--accent <tag>", "same as --language").choices(LANGUAGE_TAGS).hideHelp())
     .option("--json", "print a JSON array of sentences; with -, one array for each line of input")
-    .action(async (argument: string, { json, accent }: PhonemesOptions, command: Command) => {
-      const settings = await settingsOf(command, io);
-      const words = await serverLexicon(settings);
-      const input = argument === "-" ? await text(io.stdin) : argument;
-      const given = json === true && argument === "-" ? linesOf(input) : [input];
-      const texts = given.map(stripMarkup);
-      const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");
-      const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
-        words,
-        accent,
-      });
-      try {
-        if (json !== true) {
-          const sentences = await phonemes(texts[0]!);
-          if (sentences.length === 0) throw new UsageError(`This cannot be read: ${explainSilence(input)}.`);
-          for (const sentence of sentences) io.stdout.write(`${sentence}\n`);
-          return;
+    .action(
+      async (
+        argument: string,
+        { json, language, accent: tag = language }: PhonemesOptions,
+        command: Command,
+      ) => {
+        const settings = await settingsOf(command, io);
+        const words = await serverLexicon(settings);
+        const input = argument === "-" ? await text(io.stdin) : argument;
+        const given = json === true && argument === "-" ? linesOf(input) : [input];
+        const texts = given.map(stripMarkup);
+        const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");
+        const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
+          words,
+          tag,
+        });
+        try {
+          if (json !== true) {
+            const sentences = await phonemes(texts[0]!);
+            if (sentences.length === 0)
+              throw new UsageError(`This cannot be read: ${explainSilence(input)}.`);
+            for (const sentence of sentences) io.stdout.write(`${sentence}\n`);
+            return;
+          }
+          for (const text of texts) io.stdout.write(`${JSON.stringify(await phonemes(text))}\n`);
+        } finally {
+          await close();
         }
-        for (const text of texts) io.stdout.write(`${JSON.stringify(await phonemes(text))}\n`);
-      } finally {
-        await close();
-      }
-    });
+      },
+    );
 }
 
 function stripMarkup(text: string): string {

@@ -63,7 +63,9 @@ export interface Voice {
   readonly aliases: readonly string[];
   /** `null`: unknown. */
   readonly sex: "female" | "male" | null;
-  /** Accent such as `en-US`; `null`: unknown. */
+  /** BCP 47 tag such as `en-US`; `null`: unknown. */
+  readonly language: string | null;
+  /** Same as `language`. */
   readonly accent: string | null;
   /** Public models that speak with it. */
   readonly models: readonly string[];

@@ -17,9 +17,10 @@ export const Voice = Type.Object(
       enum: ["female", "male", null],
       description: "`null`: not known.",
     }),
-    accent: nullable("string", {
-      description: "What is spoken with it, such as `en-US`; `null`: not known.",
+    language: nullable("string", {
+      description: "What is spoken with it, as a BCP 47 tag such as `en-US` or `es`; `null`: not known.",
     }),
+    accent: nullable("string", { description: "Same as `language`." }),
     models: Type.Array(Type.String(), { description: "The public models that speak with it." }),
     mixes: Type.Array(Type.String(), {
       description: "Those of them that mix it with others of their voices.",

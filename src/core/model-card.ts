@@ -17,6 +17,8 @@ export interface ModelCard {
   readonly voices: readonly ModelVoice[];
   /** Voice ids of labels, where the two differ. */
   readonly labels?: Readonly<Record<SpeakerLabel, string>>;
+  /** Voice ids of labels in requests that name a language, by its tag. */
+  readonly languageLabels?: Readonly<Record<string, Readonly<Record<SpeakerLabel, string>>>>;
   readonly takes: VoiceSupport;
 }
 
@@ -27,8 +29,8 @@ export interface ModelVoice {
   readonly name: string;
   /** `null` if the model does not say. */
   readonly sex: "female" | "male" | null;
-  /** Language tag such as `en-US`; `null` if the model does not say. */
-  readonly accent: string | null;
+  /** BCP 47 tag of what it speaks, such as `en-US`; `null` if the model does not say. */
+  readonly language: string | null;
   readonly description: string;
   /** OpenAI voice names for this voice. Each of OpenAI's thirteen names one voice of the model. */
   readonly aliases: readonly string[];
@@ -54,6 +56,6 @@ export interface VoiceSupport {
   readonly manner?: "figures" | "words";
   /** Whether it follows marks on parts of a text. Every model makes pauses. */
   readonly marks?: boolean;
-  /** Whether it reads every text as English. */
-  readonly englishOnly?: boolean;
+  /** Whether it reads every text in its voice's language. */
+  readonly oneLanguage?: boolean;
 }

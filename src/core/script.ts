@@ -64,6 +64,8 @@ export interface Script {
    * speaker's turns.
    */
   readonly voice?: ChosenVoice;
+  /** Language of the speaker labels' voices, and of a text that a recording's voice speaks. Default: the voice's own. */
+  readonly language?: string;
   /** Voices that the text names, by its own names for them. */
   readonly textVoices?: Readonly<Record<string, TextVoice>>;
   /** Passages of whole sentences: one for given text, a stream for written replies. */

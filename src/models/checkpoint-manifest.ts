@@ -110,6 +110,8 @@ const VoiceManifest = strictObject({
   /** Files that share a fallback. */
   groups: Type.Array(
     strictObject({
+      /** Whether older installations may lack them. */
+      isOptional: Type.Optional(Type.Boolean()),
       files: Type.Array(
         strictObject({
           path: RelativePath,

@@ -8,7 +8,7 @@ export const KOKORO_VOICE_SUPPORT: VoiceSupport = {
   samples: true,
   manner: "figures",
   marks: true,
-  englishOnly: true,
+  oneLanguage: true,
 };
 
 /** Default voices of the speaker labels. */
@@ -16,6 +16,14 @@ export const KOKORO_SPEAKER_VOICES: Readonly<Record<string, string>> = { "0": "a
 
 /** The voice whose vocal tract has length 1. */
 const REFERENCE = "af_heart";
+
+/** Voices of the speaker labels in requests that name a language. */
+export const KOKORO_LANGUAGE_LABELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "en-US": KOKORO_SPEAKER_VOICES,
+  "en-GB": { "0": "bf_emma", "1": "bm_daniel" },
+  es: { "0": "ef_dora", "1": "em_alex" },
+  it: { "0": "if_sara", "1": "im_nicola" },
+};
 
 /** Returns the voices to measure before Kokoro first speaks; others are measured when idle or on first use. */
 export function voicesMeasuredFirst(labels: Readonly<Record<string, string>>): string[] {
@@ -61,32 +69,45 @@ const MEASURED_VOICES: readonly (readonly [id: string, pitchHz: number, tract: n
   ["bm_fable", 111, 0.9],
   ["bm_george", 139, 0.78],
   ["bm_lewis", 80, 0.85],
+  ["ef_dora", 173, 0.92],
+  ["em_alex", 128, 0.85],
+  ["em_santa", 134, 0.76, "a joke"],
+  ["if_sara", 227, 0.97],
+  ["im_nicola", 97, 0.83],
 ];
 
-/** Kokoro's English voices. Text for a British one is read as British English. */
+/** What is spoken by the voices whose ids begin with a letter. */
+const LANGUAGES: Readonly<Record<string, readonly [tag: string, remark: string]>> = {
+  b: ["en-GB", "British"],
+  e: ["es", "Spanish, as in Latin America"],
+  i: ["it", "Italian"],
+};
+
+/** Kokoro's voices of the languages that are read here. A text is read in its voice's language. */
 export const KOKORO_VOICES: readonly ModelVoice[] = MEASURED_VOICES.map(([id, pitchHz, , more]) => {
   const sex = id[1] === "f" ? "female" : "male";
-  const isBritish = id.startsWith("b");
+  const [language, remark] = LANGUAGES[id.charAt(0)] ?? ["en-US"];
   const about = [
     `A ${sex === "female" ? "woman's" : "man's"} voice at about ${pitchHz} Hz`,
     ...(more === undefined ? [] : [more]),
-    ...(isBritish ? ["British"] : []),
+    ...(remark === undefined ? [] : [remark]),
   ];
   const alias = ALIASES[id];
   return {
     id,
     name: nameOf(id),
     sex,
-    accent: isBritish ? "en-GB" : "en-US",
+    language,
     description: `${about.join(", ")}.`,
     aliases: alias === undefined ? [] : [alias],
   };
 });
 
-/** Returns the display name: the id, if OpenAI uses the voice's own name for another one. */
+/** Returns the display name: the id, if the voice's own name is OpenAI's for another one, or an earlier voice's. */
 function nameOf(id: string): string {
   const own = id.slice(3);
-  const meant = Object.keys(ALIASES).find((each) => ALIASES[each] === own) ?? id;
+  const named = MEASURED_VOICES.find(([each]) => each.slice(3) === own)?.[0];
+  const meant = Object.keys(ALIASES).find((each) => ALIASES[each] === own) ?? named;
   return meant === id ? `${own.charAt(0).toUpperCase()}${own.slice(1)}` : id;
 }
 

@@ -13,7 +13,7 @@ export type LocalCheckpointInfo = Pick<PublicModel, "reads"> & {
   readonly description: string;
 } & Partial<CardVoices>;
 
-type CardVoices = Pick<PublicModel["card"], "voices" | "takes" | "labels">;
+type CardVoices = Pick<PublicModel["card"], "voices" | "takes" | "labels" | "languageLabels">;
 
 /**
  * Returns the public models, some of which the settings may give another checkpoint, then the ids that only the
@@ -88,6 +88,7 @@ function withCheckpoint(
       voices,
       takes,
       ...(voice?.labels === undefined ? {} : { labels: voice.labels }),
+      ...(voice?.languageLabels === undefined ? {} : { languageLabels: voice.languageLabels }),
     }),
     checkpoint,
     preset: {},
@@ -106,7 +107,7 @@ function remoteVoices({ voices = {} }: RemoteSettings): readonly ModelVoice[] {
     ...labels.map((voice) => ({ ...voice, aliases: voice.aliases.filter((alias) => !named.has(alias)) })),
     ...others.map((name) => {
       const description = `The server's voice “${voices[name]}”.`;
-      return { id: name, name, sex: null, accent: null, description, aliases: [] };
+      return { id: name, name, sex: null, language: null, description, aliases: [] };
     }),
   ];
 }

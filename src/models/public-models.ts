@@ -47,7 +47,7 @@ export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   id: `${index}`,
   name,
   sex,
-  accent: "en-US",
+  language: "en-US",
   description: `A ${sex === "female" ? "woman" : "man"} of about ${about}.`,
   aliases,
 }));
@@ -58,7 +58,7 @@ export const EMBEDDED_VOICE_SUPPORT: VoiceSupport = {
   samples: true,
   manner: "figures",
   marks: true,
-  englishOnly: true,
+  oneLanguage: true,
 };
 
 /** Speakers of every public model. */
@@ -132,7 +132,7 @@ export function speakerVoices(): readonly ModelVoice[] {
     id,
     name: `Speaker ${id}`,
     sex: null,
-    accent: null,
+    language: null,
     description: `The model's voice for the speaker ${id}.`,
     aliases: EMBEDDED_VOICES.filter((voice) => voice.sex === sex)
       .flatMap(({ aliases }) => aliases)

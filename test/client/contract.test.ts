@@ -112,7 +112,7 @@ const GOT = {
     "",
   ),
   Voice: fields<client.Voice>()(
-    "id name description aliases sex accent models mixes owner",
+    "id name description aliases sex language accent models mixes owner",
     "sample created_at seconds trust cautions",
   ),
   CreatedVoice: fields<client.CreatedVoice>()(

@@ -13,7 +13,7 @@ export const THREE: readonly ModelVoice[] = Object.entries(NAMES).map(([id, alia
   id,
   name: id === "dora" ? "Dora" : `Speaker ${id}`,
   sex: id === "1" ? "male" : "female",
-  accent: "en-US",
+  language: "en-US",
   description: "Speaks up.",
   aliases,
 }));

@@ -48,7 +48,7 @@ export async function baselineSpeechS(
 ): Promise<number | null> {
   if (text.length > MAX_CHARACTERS) return null;
   let steps = 0;
-  for (const sentence of reader.split(text)) {
+  for (const sentence of await reader.split(text)) {
     for (const { ids } of await reader.read(sentence.text)) {
       steps += spokenSteps(await planTiming(network, ids));
     }

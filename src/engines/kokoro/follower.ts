@@ -1,4 +1,6 @@
 import type { Script } from "../../core/script.ts";
+import type { LanguageTag } from "../../text/languages/language.ts";
+import { isEnglish } from "../../text/languages/languages.ts";
 import { percentile } from "../following/analysis/statistics.ts";
 import { type VoiceProfile, voicedFrames } from "../following/analysis/voice-profile.ts";
 import type { Work } from "../following/analysis/work.ts";
@@ -21,6 +23,7 @@ import { abortableNetwork } from "../prosody/yielding-network.ts";
 import type { BaselineProfile } from "./baseline-profile.ts";
 import { KOKORO_RUNS, type KokoroNetwork, planningNetworkFor } from "./network.ts";
 import type { ReadyVoice, ReadyVoices, WeightedVoice } from "./ready-voices.ts";
+import { languageOf } from "./voices.ts";
 
 export interface KokoroSpeaker extends PlannedSpeaker {
   readonly voice: ReadyVoice;
@@ -49,17 +52,21 @@ export class KokoroFollower {
    * Returns the speaker of an open turn.
    *
    * @param usual the voice if no clip of the speaker is followed
+   * @param tag language of the text; a clip is followed from a voice that speaks it
    * @throws what {@link ReadyVoices.cast} and the network throw; the signal's reason
    */
   async cast(
     script: Pick<Script, "history" | "speaker" | "voice">,
     usual: readonly WeightedVoice[],
+    tag: LanguageTag,
     signal: AbortSignal,
   ): Promise<CastSpeaker<KokoroSpeaker>> {
     const method = {
+      variant: isEnglish(tag) ? "en" : tag,
       usual: { start: usual.map(({ id }) => id).join("+") },
       usualSpeaker: async () => ({ ...PLAIN, voice: await this.#options.voices.cast(usual, signal) }),
-      follow: this.#follow.bind(this),
+      follow: (...followed: readonly [VoiceProfile, readonly AnalysedClip[], AbortSignal]) =>
+        this.#follow(tag, ...followed),
       entrain(speaker: KokoroSpeaker, other: VoiceProfile) {
         const { loudnessLufs, pace } = speaker.voice.baseline;
         const moved = entrain({ loudnessLufs, tempo: 1 }, other, pace);
@@ -70,6 +77,7 @@ export class KokoroFollower {
   }
 
   async #follow(
+    tag: LanguageTag,
     profile: VoiceProfile,
     clips: readonly AnalysedClip[],
     signal: AbortSignal,
@@ -79,7 +87,8 @@ export class KokoroFollower {
     const deciding = startingProfile(profile, clips);
     const { bandEdgeHz } = deciding.recording;
     const tract = estimateVocalTractWarp(reference.codebook, voicedFrames(deciding), bandEdgeHz);
-    const { id } = nearestKokoroVoice(starts.voices, { pitch: deciding.pitch, tract });
+    const speaking = starts.voices.filter(({ id }) => isSameLanguage(languageOf(id), tag));
+    const { id } = nearestKokoroVoice(speaking, { pitch: deciding.pitch, tract });
     const voice = await voices.cast([{ id, weight: 1 }], signal);
     const network = abortableNetwork(this.#options.network, KOKORO_RUNS, signal);
     const { planning } = planningNetworkFor(network, voice.parts);
@@ -92,6 +101,11 @@ export class KokoroFollower {
       followed: { ...UNCHANGED_VOICE, start: id, followed: FOLLOWED, speechS, trust, cautions, ...moved },
     };
   }
+}
+
+/** Whether two tags are of one language; accents are not. */
+function isSameLanguage(a: LanguageTag, b: LanguageTag): boolean {
+  return a === b || (isEnglish(a) && isEnglish(b));
 }
 
 const PLAIN: Omit<KokoroSpeaker, "voice"> = {

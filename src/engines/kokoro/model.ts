@@ -2,7 +2,7 @@ import type { RunQueued } from "../../core/run-queued.ts";
 import type { Preset, Script } from "../../core/script.ts";
 import { ConversationError, SpeechFailedError, type SpeechModel } from "../../core/speech-model.ts";
 import type { NativeGuard } from "../../onnx/session.ts";
-import type { AccentTag } from "../../text/phonemes/accent.ts";
+import type { LanguageTag } from "../../text/languages/language.ts";
 import { runInterleaved } from "../following/analysis/work.ts";
 import { applyManner, plannedOptions } from "../prosody/apply-manner.ts";
 import { FRAMES_PER_STEP } from "../prosody/frames.ts";
@@ -20,7 +20,7 @@ import { lowPassed } from "./low-passed.ts";
 import { KOKORO_RUNS, type KokoroNetwork, openKokoro, planningNetworkFor } from "./network.ts";
 import { normStatisticsFor } from "./norm-statistics.ts";
 import { heaviest, ReadyVoices, type WeightedVoice } from "./ready-voices.ts";
-import { accentOf } from "./voices.ts";
+import { languageOf } from "./voices.ts";
 
 export interface KokoroOptions extends ReadingOptions {
   readonly folder: string;
@@ -28,6 +28,8 @@ export interface KokoroOptions extends ReadingOptions {
   readonly voiceDir: string;
   /** Kokoro's voice for each speaker label. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Those of scripts that name a language, by its tag. */
+  readonly languageLabels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly starts: KokoroStartingVoices;
 }
 
@@ -44,7 +46,8 @@ const LONGEST = { soft: 180, hard: 200 };
  * @throws Error naming the file that is missing or damaged
  */
 export async function createKokoroModel(options: KokoroOptions, guard?: NativeGuard): Promise<SpeechModel> {
-  const { folder, voiceDir, labels, starts, ...reading } = options;
+  const { folder, voiceDir, labels: usual, languageLabels = {}, starts, ...reading } = options;
+  const labelsOf = ({ language = "" }: Pick<Script, "language">) => languageLabels[language] ?? usual;
   const graphs = await openConvertedGraphs(folder);
   const network = await openKokoro(graphs, guard);
   const text = await openTextReader(voiceDir, { ...reading, longest: LONGEST }, guard).catch(
@@ -64,10 +67,13 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     run: (work) => runInterleaved(work, speech.mutex, speech.closing),
   });
   return speech.model({
-    cast: async (script, signal) => follower.cast(script, usualVoice(script, labels), signal),
+    cast: async (script, signal) => {
+      const labels = labelsOf(script);
+      return follower.cast(script, usualVoice(script, labels), spokenLanguage(script, labels), signal);
+    },
     sentenceVoice: ({ speaker }, script, preset, inTurn) =>
       createSentenceVoice({ network, graphs, inTurn }, applyManner(speaker, script.manner), script, preset),
-    accentOf: (script) => accentFor(script, labels),
+    languageOf: (script) => spokenLanguage(script, labelsOf(script)),
     free: () => network.close(),
   });
 }
@@ -124,13 +130,13 @@ function usualVoice(
   );
 }
 
-/** Returns the accent of a mix's heaviest voice; with a recording, that of the label's voice. */
-function accentFor(
+/** Returns the language of a mix's heaviest voice; with a recording, that of the label's voice. */
+function spokenLanguage(
   { voice, speaker }: Pick<Script, "voice" | "speaker">,
   labels: KokoroOptions["labels"],
-): AccentTag {
+): LanguageTag {
   const named = namedParts(voice);
-  return accentOf(named.length === 0 ? (labels[speaker] ?? "") : heaviest(named).id);
+  return languageOf(named.length === 0 ? (labels[speaker] ?? "") : heaviest(named).id);
 }
 
 function namedParts(voice: Script["voice"]): readonly WeightedVoice[] {

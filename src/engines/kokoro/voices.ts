@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { UnusedKnobs } from "../../core/script.ts";
 import { WeightsError } from "../../onnx/byte-source.ts";
-import type { AccentTag } from "../../text/phonemes/accent.ts";
+import type { LanguageTag } from "../../text/languages/language.ts";
 import { UNUSED_SAMPLING_KNOBS } from "../prosody/apply-manner.ts";
 import { CHANNELS } from "./graphs/subgraphs.ts";
 
@@ -25,9 +25,12 @@ export interface StylePart {
   readonly table: StyleTable;
 }
 
-export function accentOf(id: string): AccentTag {
-  return id.startsWith("b") ? "en-GB" : "en-US";
+/** Returns what a voice speaks, which the first letter of its id says. */
+export function languageOf(id: string): LanguageTag {
+  return LANGUAGES[id.charAt(0)] ?? "en-US";
 }
+
+const LANGUAGES: Readonly<Record<string, LanguageTag>> = { b: "en-GB", e: "es", i: "it" };
 
 export async function voicesIn(folder: string): Promise<string[]> {
   const files = await readdir(join(folder, VOICES_FOLDER)).catch(() => []);

@@ -54,7 +54,7 @@ function wordOfEach(ids: readonly number[]): number[] {
   });
 }
 
-export type VoiceScript = Pick<Script, "history" | "speaker" | "voice" | "preset">;
+export type VoiceScript = Pick<Script, "history" | "speaker" | "voice" | "language" | "preset">;
 
 /** Returns the script of a voice that the text names: without the history, so that nothing in it is followed. */
 export function scriptForVoice(

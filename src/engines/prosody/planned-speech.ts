@@ -2,7 +2,7 @@ import type { RunQueued } from "../../core/run-queued.ts";
 import type { Preset, Script } from "../../core/script.ts";
 import { type FollowedVoice, SpeechFailedError, type SpeechModel } from "../../core/speech-model.ts";
 import { type Stopper, stopWith } from "../../core/stop-with.ts";
-import type { AccentTag } from "../../text/phonemes/accent.ts";
+import type { LanguageTag } from "../../text/languages/language.ts";
 import { scaleRate, scriptForVoice, type VoiceScript } from "./apply-manner.ts";
 import { precedingTurnOf } from "./intonation/rhythm.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
@@ -15,8 +15,8 @@ export interface PlannedVoices<C extends { readonly followed: FollowedVoice | nu
   cast(script: VoiceScript, signal: AbortSignal): Promise<C>;
   /** @param inTurn runs each graph when the utterance gets a turn */
   sentenceVoice(cast: C, script: Script, preset: Preset, inTurn: RunQueued): SentenceVoice;
-  /** Returns the accent in which a script is read. Default: American. */
-  accentOf?(script: Script): AccentTag;
+  /** Returns the language in which a script is read. Default: American English. */
+  languageOf?(script: Script): LanguageTag;
   free(): Promise<unknown>;
 }
 
@@ -76,7 +76,7 @@ export class PlannedSpeech {
     this.#requireOpen(signal);
     const stop = stopWith([signal]);
     this.#open.add(stop);
-    const reader = this.#text.reading(script.lexicon ?? [], voices.accentOf?.(script));
+    const reader = this.#text.reading(script.lexicon ?? [], voices.languageOf?.(script));
     const source = new SegmentSource(script.text, reader, stop.signal);
     let hasBegun = false;
     try {

@@ -4,7 +4,10 @@ import { type NativeGuard, openSession } from "../../onnx/session.ts";
 import { idRow, idsOf } from "../../onnx/tensor.ts";
 import { readVerifiedFile } from "../../onnx/verified-file.ts";
 import { isSpaceCode } from "../../text/characters.ts";
-import { type AccentTag, AMERICAN, BRITISH } from "../../text/phonemes/accent.ts";
+import type { Language, LanguageTag } from "../../text/languages/language.ts";
+import { accentOf, createLanguagePhonemizer } from "../../text/languages/language-phonemizer.ts";
+import { loadLanguage } from "../../text/languages/languages.ts";
+import { type Accent, AMERICAN, BRITISH } from "../../text/phonemes/accent.ts";
 import { loadBritishWords } from "../../text/phonemes/british-lexicon.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemes/phonemizer.ts";
 import {
@@ -23,8 +26,8 @@ import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.t
 
 /** Reads sentences as phoneme ids. */
 export interface TextReader extends SegmentReader {
-  /** Returns a reader with a user's lexicon, in an accent whose dictionary is loaded at first use. */
-  reading(words: Lexicon, accent?: AccentTag): SegmentReader;
+  /** Returns a reader with a user's lexicon, in a language whose rules or dictionary are loaded at first use. */
+  reading(words: Lexicon, tag?: LanguageTag): SegmentReader;
   /** Returns the phoneme or mark of an id; "" for none. */
   phonemeOf(id: number): string;
   close(): Promise<void>;
@@ -54,10 +57,12 @@ export interface ReadingOptions {
 
 type LongestSegment = { readonly soft: number; readonly hard: number };
 
+type SentencePhonemizer = Pick<Phonemizer, "readWithSources">;
+
 interface Phonemizers {
   readonly tables: TextTables;
-  /** Returns an accent's phonemizer; a failed load is tried again. @throws Error naming the dictionary's file */
-  in(accent: AccentTag): Promise<Phonemizer>;
+  /** Returns the phonemizer of an accent or language; a failed load is tried again. @throws Error naming the file */
+  in(tag: LanguageTag, language: Language | null): Promise<SentencePhonemizer>;
   close(): Promise<void>;
 }
 
@@ -70,10 +75,17 @@ async function openPhonemizers(
   const { net, close } = await openUnknownWordNet(voiceDir, guard);
   const american = createPhonemizer(tables, net, options);
   let british: Promise<Phonemizer> | undefined;
+  const others = new Map<LanguageTag, SentencePhonemizer>();
+  const remembered = (tag: LanguageTag, language: Language) => {
+    const phonemizer = createLanguagePhonemizer(language, american.listedWord, options.words);
+    others.set(tag, phonemizer);
+    return phonemizer;
+  };
   return {
     tables,
-    async in(accent) {
-      if (accent === "en-US") return american;
+    async in(tag, language) {
+      if (tag === "en-US") return american;
+      if (language !== null) return others.get(tag) ?? remembered(tag, language);
       british ??= loadBritishWords().then((british) =>
         createPhonemizer(tables, net, { ...options, british }),
       );
@@ -89,14 +101,15 @@ async function openPhonemizers(
 /** Opens the reading that `antiphon phonemes` prints: one string per spoken segment. */
 export async function openSpokenPhonemes(
   voiceDir: string,
-  { accent = "en-US", ...options }: ReadingOptions & { readonly accent?: AccentTag } = {},
+  { tag = "en-US", ...options }: ReadingOptions & { readonly tag?: LanguageTag } = {},
 ): Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> {
+  const language = await loadLanguage(tag);
   const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options);
   return {
     async phonemes(text) {
-      const phonemizer = await phonemizerIn(accent);
+      const phonemizer = await phonemizerIn(tag, language);
       const spoken: string[] = [];
-      for (const { text: sentence } of sentencesIn(text)) {
+      for (const { text: sentence } of sentencesIn(text, language)) {
         const segments = await segmentsOf(phonemizer, sentence);
         for (const { phonemes } of segments)
           if (wordCount(phonemeIds(phonemes, tables)) > 0) spoken.push(phonemes);
@@ -113,41 +126,49 @@ export async function openTextReader(
   guard?: NativeGuard,
 ): Promise<TextReader> {
   const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options, guard);
-  const reader = (words: readonly UserLexicon[], accent: AccentTag): SegmentReader => ({
-    split: (piece) => sentencesIn(piece),
-    async read(sentence, cuts) {
-      const phonemizer = await phonemizerIn(accent);
-      const segments = await segmentsOf(phonemizer, sentence, words, options.longest, cuts);
-      return segments
-        .map(
-          (segment): ReadSegment => ({
-            ids: phonemeIds(segment.phonemes, tables),
-            sources: sourcesOfWords(segment, tables.vocabulary),
-            ...(segment.isBrokenOff === true ? { isBrokenOff: true } : {}),
-          }),
-        )
-        .filter(({ ids }) => wordCount(ids) > 0);
-    },
-  });
+  const reader = (words: Lexicon, tag: LanguageTag): SegmentReader => {
+    let own: readonly UserLexicon[] | undefined;
+    return {
+      split: async (piece) => sentencesIn(piece, await loadLanguage(tag)),
+      async read(sentence, cuts) {
+        const language = await loadLanguage(tag);
+        const phonemizer = await phonemizerIn(tag, language);
+        own ??= words.length === 0 ? [] : [createUserLexicon(words, accentIn(tag, language))];
+        const segments = await segmentsOf(phonemizer, sentence, own, options.longest, cuts);
+        return segments
+          .map(
+            (segment): ReadSegment => ({
+              ids: phonemeIds(segment.phonemes, tables),
+              sources: sourcesOfWords(segment, tables.vocabulary),
+              ...(segment.isBrokenOff === true ? { isBrokenOff: true } : {}),
+              ...(language === null ? {} : { questions: language }),
+            }),
+          )
+          .filter(({ ids }) => wordCount(ids) > 0);
+      },
+    };
+  };
   const phonemes = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
   return {
     ...reader([], "en-US"),
-    reading(words, accent = "en-US") {
-      const own = words.length === 0 ? [] : [createUserLexicon(words, ACCENTS[accent])];
-      return reader(own, accent);
-    },
+    reading: (words, tag = "en-US") => reader(words, tag),
     phonemeOf: (id) => phonemes.get(id) ?? "",
     close,
   };
 }
 
-function sentencesIn(text: string): readonly Sentence[] {
-  return spokenSentences(text).flatMap(cutRunOn);
+function accentIn(tag: LanguageTag, language: Language | null): Accent {
+  if (language !== null) return accentOf(language);
+  return tag === "en-GB" ? BRITISH : AMERICAN;
+}
+
+function sentencesIn(text: string, language: Language | null): readonly Sentence[] {
+  return spokenSentences(text, language?.sentences).flatMap(cutRunOn);
 }
 
 /** Returns the phonemes of a sentence by segments, cut at commas or else spaces to bound their memory. */
 async function segmentsOf(
-  phonemizer: Phonemizer,
+  phonemizer: SentencePhonemizer,
   sentence: string,
   words?: readonly UserLexicon[],
   { soft, hard }: LongestSegment = LONGEST,
@@ -201,7 +222,5 @@ function brokenOff(segment: TracedPhonemes): ReadPhonemes {
 interface ReadPhonemes extends TracedPhonemes {
   readonly isBrokenOff?: true;
 }
-
-const ACCENTS = { "en-US": AMERICAN, "en-GB": BRITISH } as const;
 
 const LONGEST: LongestSegment = { soft: 400, hard: 600 };

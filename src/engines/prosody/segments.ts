@@ -1,5 +1,6 @@
 import { abortable } from "../../core/abortable.ts";
 import type { MarkedPoint, TextPiece } from "../../core/marked-text.ts";
+import type { Language } from "../../text/languages/language.ts";
 import type { TextRange } from "../../text/rewritten-text.ts";
 import type { Sentence as SplitSentence } from "../../text/sentences/sentences.ts";
 import { clausePauseS, pauseS } from "./pauses.ts";
@@ -31,10 +32,15 @@ export interface ReadSegment {
   readonly sources: readonly TextRange[];
   /** Whether it was cut without a mark, where no pause belongs. */
   readonly isBrokenOff?: true;
+  /** Rules of its language; absent for English. */
+  readonly questions?: QuestionRules;
 }
 
+/** Which sentences are questions, and of what kind, in a language. */
+export type QuestionRules = Pick<Language, "question" | "choiceAt">;
+
 export interface SegmentReader {
-  split(piece: string): readonly SplitSentence[];
+  split(piece: string): readonly SplitSentence[] | Promise<readonly SplitSentence[]>;
   /** Returns the spoken segments of a sentence. @param cuts places at which, or after which, a segment begins */
   read(sentence: string, cuts?: readonly number[]): Promise<readonly ReadSegment[]>;
 }
@@ -75,7 +81,7 @@ export class SegmentSource {
       if (this.#hasEnded) return null;
       const piece = await abortable(this.#pieces.next(), this.#signal);
       if (piece.done) this.#hasEnded = true;
-      else this.#take(piece.value);
+      else await this.#take(piece.value);
     }
   }
 
@@ -91,12 +97,12 @@ export class SegmentSource {
     void Promise.resolve(this.#pieces.return?.()).catch(() => {});
   }
 
-  #take(piece: TextPiece): void {
+  async #take(piece: TextPiece): Promise<void> {
     const marks = new PieceMarks(piece, this.text.length);
     const { written, spoken } = marks;
     this.text += written;
     let at = 0;
-    for (const { text, from, endsParagraph, goesOn = false } of this.#reader.split(spoken)) {
+    for (const { text, from, endsParagraph, goesOn = false } of await this.#reader.split(spoken)) {
       const end = from + text.length;
       // The end of a piece ends no paragraph: a writer may go on in the same one.
       const isBroken = endsParagraph && /^[^\S\n]*\n/.test(spoken.slice(end)) && !marks.hasPauseAfter(end);
@@ -115,7 +121,7 @@ export class SegmentSource {
     const counts = parts.map(({ ids }) => wordCount(ids));
     const words = counts.reduce((sum, count) => sum + count, 0);
     let wordsBefore = 0;
-    parts.forEach(({ ids, sources, isBrokenOff = false }, index) => {
+    parts.forEach(({ ids, sources, questions, isBrokenOff = false }, index) => {
       const endsSentence = index === parts.length - 1;
       const spans = sources.map((source) => ({ from: from + source.from, to: from + source.to }));
       this.#waiting.push({
@@ -129,6 +135,7 @@ export class SegmentSource {
         startsParagraph: this.#isNewParagraph,
         endsParagraph,
         pauseS: isBrokenOff ? 0 : endsSentence && !goesOn ? pauseS(text, endsParagraph) : clausePauseS(ids),
+        ...(questions === undefined ? {} : { questions }),
         ...this.#marksAt(marks, spans),
       });
       wordsBefore += counts[index]!;

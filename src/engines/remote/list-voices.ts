@@ -107,23 +107,24 @@ function parseListedVoice(entry: unknown, kind: RemoteOptions["kind"]): ModelVoi
     id,
     name: id,
     sex: null,
-    accent: null,
+    language: null,
     description: `The server's voice “${id}”.`,
     aliases: [],
   };
   if (kind !== "antiphon") return plain;
-  const { name, sex, accent, description } = fields;
+  // Older servers call it the accent.
+  const { name, sex, accent, language = accent, description } = fields;
   return {
     ...plain,
     ...(isText(name, MAX_ID) ? { name } : {}),
     ...(sex === "female" || sex === "male" ? { sex } : {}),
-    ...(isText(accent, MAX_ACCENT) ? { accent } : {}),
+    ...(isText(language, MAX_LANGUAGE_TAG) ? { language } : {}),
     ...(isText(description, MAX_DESCRIPTION) ? { description } : {}),
   };
 }
 
 /** Longer than any language tag. */
-const MAX_ACCENT = 35;
+const MAX_LANGUAGE_TAG = 35;
 
 function isText(value: unknown, maxLength: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= maxLength;

@@ -13,8 +13,10 @@ import { PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing, withSourceName } from "./pull-file.ts";
 import { removeWorkFolders } from "./run-program.ts";
 
+/** Returns the files without which the model cannot speak. */
 export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
-  return { name, files: groups.flatMap(({ files }) => files) };
+  const required = groups.filter(({ isOptional = false }) => !isOptional);
+  return { name, files: required.flatMap(({ files }) => files) };
 }
 
 /**
@@ -28,7 +30,10 @@ export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promis
   const folder = checkpointDir(manifest, dataDir);
   return runPull(
     {
-      verify: (signal) => verifyCheckpoint(voiceRecord(manifest), dataDir, signal),
+      verify: (signal) => {
+        const files = manifest.groups.flatMap((group) => group.files);
+        return verifyCheckpoint({ name: manifest.name, files }, dataDir, signal);
+      },
       install: (fetching) => install(manifest, folder, fetching),
     },
     manifest,

@@ -234,7 +234,7 @@ export function localVoice(name: string, kind: CodecLmKind): LocalCheckpointInfo
 
 function presetVoice(name: string): ModelVoice {
   const description = "A voice that the model was taught.";
-  return { id: name, name, sex: null, accent: null, description, aliases: [] };
+  return { id: name, name, sex: null, language: null, description, aliases: [] };
 }
 
 const ALL = "It reports no word times. Its sound has not been evaluated here.";

@@ -2,16 +2,18 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
+import type { ModelVoice } from "../../core/model-card.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { PUBLISHED_GRAPH } from "../../engines/kokoro/graphs/convert.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
-import { unusedKokoroKnobs } from "../../engines/kokoro/voices.ts";
+import { unusedKokoroKnobs, voicesIn } from "../../engines/kokoro/voices.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoint-manifest.ts";
 import { voiceRecord } from "../../models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
 import {
   KOKORO_CHECKPOINT,
+  KOKORO_LANGUAGE_LABELS,
   KOKORO_SPEAKER_VOICES,
   KOKORO_STARTING_VOICES,
   KOKORO_VOICE_SUPPORT,
@@ -22,6 +24,7 @@ import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
+import { isEnglish } from "../../text/languages/languages.ts";
 import { loadTextTables } from "../../text/tables/text-tables.ts";
 import { createWorkerPool, type PoolEvent } from "../../workers/worker-pool.ts";
 import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
@@ -76,7 +79,8 @@ export async function kokoroCheckpoint(
   const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
   const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
   const folder = await folderOf(own.path, settings, speaking?.[0]);
-  const labels = labelsOf(own, setting);
+  const voices = await installedVoices(folder);
+  const labels = labelsOf(own, setting, voices);
   const memoryBytes = SHARED_BYTES + count * THREAD_BYTES;
   return {
     name,
@@ -84,7 +88,7 @@ export async function kokoroCheckpoint(
     memoryBytes,
     maxConcurrent,
     price: PRICE,
-    voice: voiceWith(labels),
+    voice: voiceWith(labels, voices),
     unusedKnobs: unusedKokoroKnobs,
     ...idleUnload,
     ...inThreads(async () => {
@@ -98,6 +102,7 @@ export async function kokoroCheckpoint(
         folder,
         voiceDir,
         labels,
+        languageLabels: KOKORO_LANGUAGE_LABELS,
         starts: KOKORO_STARTING_VOICES,
         tables: await loadTextTables(voiceDir),
         words,
@@ -124,6 +129,12 @@ export async function kokoroCheckpoint(
       };
     }),
   };
+}
+
+/** Returns the voices that can be spoken with: those of later languages only if the folder has them. */
+async function installedVoices(folder: string): Promise<readonly ModelVoice[]> {
+  const present = new Set(await voicesIn(folder));
+  return KOKORO_VOICES.filter(({ id, language }) => isEnglish(language ?? "en") || present.has(id));
 }
 
 async function folderOf(path: string | undefined, { dataDir }: Given, model?: string): Promise<string> {
@@ -159,6 +170,7 @@ const UNUSED = { precision: "int8", pace: "throughput", language: undefined, ins
 function labelsOf(
   { voices = {} }: Partial<CodecLmSettings>,
   setting: string,
+  known: readonly ModelVoice[],
 ): Readonly<Record<string, string>> {
   const labels: Record<string, string> = { ...KOKORO_SPEAKER_VOICES };
   for (const [label, voice] of Object.entries(voices)) {
@@ -169,8 +181,8 @@ function labelsOf(
         "has a clip, which is for codec language models: name a voice as preset (a recording is followed as a request's voice, or from the setting voices)",
       );
     }
-    if (!KOKORO_VOICES.some(({ id }) => id === voice.preset)) {
-      const ids = KOKORO_VOICES.map(({ id }) => id).join(", ");
+    if (!known.some(({ id }) => id === voice.preset)) {
+      const ids = known.map(({ id }) => id).join(", ");
       throw wrongSetting(`${setting}.voices.${label}.preset`, `is "${voice.preset}": name one of ${ids}`);
     }
     labels[label] = voice.preset;
@@ -178,16 +190,20 @@ function labelsOf(
   return labels;
 }
 
-function voiceWith(labels: Readonly<Record<string, string>>): LocalCheckpointInfo {
+function voiceWith(
+  labels: Readonly<Record<string, string>>,
+  voices: readonly ModelVoice[],
+): LocalCheckpointInfo {
   const shown = Object.entries(labels).map(([label, id]) => `${label} is ${id}`);
   return {
-    voices: KOKORO_VOICES,
+    voices,
     labels,
+    languageLabels: KOKORO_LANGUAGE_LABELS,
     takes: KOKORO_VOICE_SUPPORT,
     description:
-      `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
+      `Spoken here by Kokoro-82M, a neural voice of ${voices.length} people and mixes of them, for a few listeners: it takes 0.6 s of ` +
       `processor time for each second of speech. As speakers, ${shown.join(" and ")}. In pitch, pace, pauses and level ` +
-      "it follows the speaker's own recordings, and sets out from its nearest voice. Its British voices speak British English, all others American English.",
+      "it follows the speaker's own recordings, and sets out from its nearest voice. Each voice has one language: American or British English, Spanish or Italian.",
   };
 }
 

@@ -157,7 +157,7 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
 
 /** Returns a caution for a language that the model cannot read, or else for a word whose script it does not speak. */
 function notEnglish(text: string, { id, takes }: ModelVoices): string[] {
-  if (takes.englishOnly !== true) return [];
+  if (takes.oneLanguage !== true) return [];
   const language = detectOtherLanguage(text);
   if (language !== null)
     return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];

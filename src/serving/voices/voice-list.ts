@@ -58,6 +58,7 @@ function castOf(cards: readonly ModelCard[]): Voice[] {
     const models = speakWithIt.map(({ id }) => id);
     return {
       ...voice,
+      accent: voice.language,
       aliases: [...voice.aliases],
       models,
       mixes: speakWithIt.filter(({ takes }) => takes.mixes).map(({ id }) => id),
@@ -79,7 +80,7 @@ function capitalised(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
-const UNKNOWN = { aliases: [], sex: null, accent: null, mixes: [] };
+const UNKNOWN = { aliases: [], sex: null, language: null, accent: null, mixes: [] };
 
 function serverVoice(name: string, seconds: number, models: string[]): Voice {
   const description = "By a recording that this server has.";

@@ -1,9 +1,11 @@
-import type { AccentTag } from "../phonemes/accent.ts";
+import type { Alphabet } from "../phonemes/accent.ts";
 import { PhonemeSources } from "../phonemes/sentence-phonemes.ts";
 import type { RewrittenText, TextRange } from "../rewritten-text.ts";
 
+export type { Alphabet };
+
 /** BCP 47 tag of what a voice speaks: a language, or an accent of English. */
-export type LanguageTag = AccentTag | "es" | "it";
+export type LanguageTag = "en-US" | "en-GB" | "es" | "it";
 
 /**
  * How a language is read: text → sentences → words and marks (`normalise`) → phonemes (`units`). A reader is a plain
@@ -40,14 +42,6 @@ export interface SentenceRules {
   continues(paragraph: string, mark: number, next: number): boolean;
   /** Returns whether a line by itself is the heading of a chapter, such as "Chapter 3". */
   isHeading(line: string): boolean;
-}
-
-/** What users may write between the slashes of `/phonemes/`. */
-export interface Alphabet {
-  /** The symbols that the language's voices were trained with, one character each, stress marks and the space included. */
-  readonly symbols: ReadonlySet<string>;
-  /** Other IPA spellings of the same sounds, longest first. */
-  readonly spellings: readonly (readonly [written: string, symbols: string])[];
 }
 
 /** Pronunciations that a language's own rules cannot know. Phonemes are in the alphabets of their own languages. */

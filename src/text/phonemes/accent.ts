@@ -130,15 +130,20 @@ function change(pattern: string, said: string): readonly [RegExp, string] {
   return [new RegExp(pattern.replaceAll("<V>", A_VOWEL), "gu"), said];
 }
 
-/** BCP 47 language tag of an accent. */
-export type AccentTag = (typeof ACCENT_TAGS)[number];
-
-export const ACCENT_TAGS = ["en-US", "en-GB"] as const;
+/** What users may write between the slashes of `/phonemes/`. */
+export interface Alphabet {
+  /** The symbols that the language's voices were trained with, one character each, stress marks and the space included. */
+  readonly symbols: ReadonlySet<string>;
+  /** Other IPA spellings of the same sounds, longest first. */
+  readonly spellings: readonly (readonly [written: string, symbols: string])[];
+}
 
 export interface Accent {
   readonly endings: Endings;
   /** Spellings of phonemes with a symbol of the accent's own, which American English uses otherwise. */
   readonly symbols: readonly (readonly [written: string, own: string])[];
+  /** Default: the American one. */
+  readonly alphabet?: Alphabet;
   /** Converts American phonemes, with spaces between words; marks stay. */
   said(phonemes: string): string;
 }

@@ -1,5 +1,5 @@
 import { wordMap } from "../characters.ts";
-import { type Accent, AMERICAN } from "./accent.ts";
+import { type Accent, type Alphabet, AMERICAN } from "./accent.ts";
 
 /** Phonemes in the voice's alphabet, or what is wrong with what a user wrote. */
 export type GivenPhonemes = { readonly phonemes: string } | PhonemeFault;
@@ -22,6 +22,7 @@ const SAME: readonly (readonly [written: string, own: string])[] = [
   ["ː", ""],
   [".", ""],
 ];
+const AMERICAN_ALPHABET: Alphabet = { symbols: OWN, spellings: SAME };
 export const ACCEPTED: readonly string[] = [...OWN, ...SAME.map(([written]) => written)];
 const MEANT: ReadonlyMap<string, string> = new Map([
   ...wordMap("c k or s,q k,y j for the sound of yes,ʍ w,’ ˈ,` ˈ,: ː or nothing,- a space or nothing"),
@@ -37,19 +38,19 @@ export function isPhonetic(text: string): boolean {
   return PHONETIC.test(text);
 }
 
-/** Parses phonemes in the voice's alphabet, in IPA for American English, or in the accent's own alphabet. */
+/** Parses phonemes in the voice's alphabet, in IPA for American English, or in the alphabet of an accent or language. */
 export function readGivenPhonemes(
   written: string,
-  { symbols, said }: Pick<Accent, "symbols" | "said"> = AMERICAN,
+  { symbols, said, alphabet = AMERICAN_ALPHABET }: Omit<Accent, "endings"> = AMERICAN,
 ): GivenPhonemes {
   let phonemes = "";
   let place = 0;
   for (let at = 0; at < written.length; ) {
     const character = String.fromCodePoint(written.codePointAt(at) ?? 0);
     const isHere = ([ipa]: readonly [string, string]) => written.startsWith(ipa, at);
-    const same = symbols.find(isHere) ?? SAME.find(isHere);
+    const same = symbols.find(isHere) ?? alphabet.spellings.find(isHere);
     if (same !== undefined) phonemes += same[1];
-    else if (OWN.has(character)) phonemes += character;
+    else if (alphabet.symbols.has(character)) phonemes += character;
     else return { at: place, character, why: `is not a phoneme: ${remedyFor(character)}` };
     const taken = same?.[0] ?? character;
     at += taken.length;
@@ -116,10 +117,10 @@ export function inlinePhonemes(text: string): InlinePhonemes[] {
 }
 
 /** Describes the first inline phonemes that cannot be parsed, or returns `null`. */
-export function inlineFault(text: string): string | null {
+export function inlineFault(text: string, accent?: Accent): string | null {
   if (!text.includes(MIDDLE)) return null;
   for (const { written, writtenFrom } of inlinePhonemes(text)) {
-    const read = readGivenPhonemes(written);
+    const read = readGivenPhonemes(written, accent);
     if ("why" in read) return describeFault(read, Array.from(text.slice(0, writtenFrom)).length);
   }
   return null;

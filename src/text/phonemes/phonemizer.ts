@@ -32,6 +32,8 @@ export interface Phonemizer {
   /** Phonemes of one sentence, or "". The first lexicon with a word decides. */
   read(sentence: string, words?: readonly UserLexicon[]): Promise<string>;
   readWithSources(sentence: string, words?: readonly UserLexicon[]): Promise<PhonemizedSentence>;
+  /** Returns the phonemes of a word that the dictionary lists; else `null`. */
+  listedWord(word: string): string | null;
 }
 
 export interface PhonemizedSentence {
@@ -50,7 +52,8 @@ const NOTHING: Following = { sound: null, to: false };
 /**
  * Invisible characters that would split words. A joiner between other characters than letters belongs to an emoji.
  */
-const INVISIBLE = /\u00ad(?:\r?\n[ \t]*)?|[\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
+export const INVISIBLE =
+  /\u00ad(?:\r?\n[ \t]*)?|[\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
 
 /**
  * Reads English text as phonemes. Unknown words go to `unknownWords` once, while cached. Reads any string, and throws
@@ -80,6 +83,10 @@ export function createPhonemizer(
   return {
     read: async (sentence, words) => (await readWithSources(sentence, words)).phonemes,
     readWithSources,
+    listedWord(word) {
+      const said = lexicon.read(alone(word, "NN"), NOTHING);
+      return said === null ? null : inAlphabet(said);
+    },
     async phonemes(text, words) {
       const spoken: string[] = [];
       for (const sentence of spokenSentences(text))
@@ -118,7 +125,7 @@ export function createPhonemizer(
       const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, accent));
       if (missing.size === 0) {
         const sources = new PhonemeSources(said, (index) => written.sourceOf(spanOf(units[index]!)));
-        const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
+        const phonemes = strip(inAlphabet(said.join("")));
         return { phonemes, sources };
       }
       for (const word of missing) known.set(word, await ask(word));
@@ -132,6 +139,10 @@ export function createPhonemizer(
     remembered.set(word, phonemes);
     return phonemes;
   }
+}
+
+function inAlphabet(phonemes: string): string {
+  return phonemes.replaceAll("ɾ", "T").replaceAll("ʔ", "t");
 }
 
 function alone(text: string, tag: string): LexicalWord {

@@ -8,7 +8,7 @@ const MAX_WORD_CHARS = 64;
 const MAX_SAID_CHARS = 200;
 
 /** Describes what is wrong with an entry and the remedy, or returns `null`. */
-export function lexiconEntryFault([word, said]: LexiconEntry): string | null {
+export function lexiconEntryFault([word, said]: LexiconEntry, accent = AMERICAN): string | null {
   const ofWord = textFault(word, MAX_WORD_CHARS);
   if (ofWord !== null) return `the word ${ofWord}`;
   if (word !== word.trim()) return "the word begins or ends with a space: take the space away";
@@ -18,7 +18,7 @@ export function lexiconEntryFault([word, said]: LexiconEntry): string | null {
   if (said.length < 2 || !said.endsWith("/"))
     return "what is said begins with a slash and does not end with one: write /phonemes/, or words without the slash";
   if (said === "//") return "what is said has nothing between its slashes: write phonemes there, as in /fˈu/";
-  const read = readGivenPhonemes(said.slice(1, -1));
+  const read = readGivenPhonemes(said.slice(1, -1), accent);
   return "why" in read ? describeFault(read, 1, " of what is said") : null;
 }
 
@@ -60,7 +60,7 @@ interface Known extends FoundWord {
 export function createUserLexicon(words: Iterable<LexiconEntry>, accent = AMERICAN): UserLexicon {
   const known = new Map<string, Known>();
   for (const own of words) {
-    if (lexiconEntryFault(own) !== null) continue;
+    if (lexiconEntryFault(own, accent) !== null) continue;
     const word = plain(own[0]).normalize("NFC");
     known.set(word, knownWord(word, saying(own[1], accent)));
   }

@@ -1,4 +1,5 @@
 import { isLower, isSpaceCode, isUpper, strip, wordSet } from "../characters.ts";
+import type { SentenceRules } from "../languages/language.ts";
 import { REFERENCE, SUPERSCRIPT } from "../normalise/markup.ts";
 import { isAfterSaying, isCounted, NUMBERED } from "../normalise/number-context.ts";
 import { SHORT_DAYS, SHORT_MONTHS } from "../normalise/rules/dates.ts";
@@ -73,6 +74,7 @@ const OPENING_OF_A_SENTENCE = /[\p{Lu}"“‘(]/u;
 const MARKS = ".!?…";
 const CLOSING = '"”’)]*_~`»';
 const OPENING = "(\"“'‘";
+const ENGLISH_RULES: Pick<SentenceRules, "continues"> = { continues };
 /** Longer words are no abbreviations. Bounds the search. */
 const MAX_ABBREVIATION_CHARS = 40;
 
@@ -80,7 +82,11 @@ const MAX_ABBREVIATION_CHARS = 40;
  * Splits a text into sentences, in order and unchanged; none is empty. A line feed ends a sentence unless it only
  * wraps a paragraph; with `hard` lines it always does.
  */
-export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrapped"): Sentence[] {
+export function splitSentences(
+  text: string,
+  lines: "wrapped" | "hard" = "wrapped",
+  rules: Pick<SentenceRules, "continues"> = ENGLISH_RULES,
+): Sentence[] {
   const sentences: Sentence[] = [];
   let lineStart = 0;
   const joined = text.replace(HYPHENATED, (end) => end.replace("\n", " "));
@@ -100,7 +106,7 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
       let next = closed;
       while (next < paragraph.length && isSpaceCode(paragraph.charCodeAt(next))) next++;
       const isApart = next > closed || hasNoSpace;
-      if (!isApart || next === paragraph.length || continues(paragraph, mark, next)) continue;
+      if (!isApart || next === paragraph.length || goesOn(paragraph, mark, next)) continue;
       push(offset + start, offset + closed, false);
       start = next;
       mark = next - 1;
@@ -108,6 +114,11 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
     push(offset + start, offset + paragraph.length, true);
   }
   return sentences;
+
+  function goesOn(paragraph: string, mark: number, next: number): boolean {
+    const isContinued = isLower(String.fromCodePoint(paragraph.codePointAt(next) ?? 0));
+    return isContinued || rules.continues(paragraph, mark, next);
+  }
 
   function push(from: number, to: number, endsParagraph: boolean): void {
     const piece = text.slice(from, to);
@@ -122,8 +133,8 @@ function referenceEnd(paragraph: string, start: number): number {
 }
 
 /** Splits a text into sentences, but not within `[a word. With marks](/phonemes/)`. */
-export function spokenSentences(text: string): readonly Sentence[] {
-  const sentences = splitSentences(text);
+export function spokenSentences(text: string, rules?: Pick<SentenceRules, "continues">): readonly Sentence[] {
+  const sentences = splitSentences(text, "wrapped", rules);
   const whole = text.includes("](/") ? inlinePhonemes(text) : [];
   if (whole.length === 0) return sentences;
   const joined: Sentence[] = [];
@@ -140,7 +151,6 @@ export function spokenSentences(text: string): readonly Sentence[] {
 }
 
 function continues(paragraph: string, mark: number, next: number): boolean {
-  if (isLower(String.fromCodePoint(paragraph.codePointAt(next) ?? 0))) return true;
   if (paragraph[mark] !== ".") return false;
   const word = wordBefore(paragraph, mark);
   const start = mark - word.length;

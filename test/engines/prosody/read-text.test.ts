@@ -24,7 +24,7 @@ test("openSpokenPhonemes returns the phonemes that the voice speaks", async () =
   try {
     for (const text of TEXTS) {
       const spoken: (readonly number[])[] = [];
-      for (const sentence of reader.split(text))
+      for (const sentence of await reader.split(text))
         for (const { ids } of await reader.read(sentence.text)) spoken.push(ids);
       const said = await printed.phonemes(text);
       assert.deepEqual(

@@ -29,7 +29,7 @@ describe("listVoices", () => {
         id: "af_heart",
         name: "af_heart",
         sex: null,
-        accent: null,
+        language: null,
         description: "The server's voice “af_heart”.",
         aliases: [],
       },
@@ -66,7 +66,7 @@ describe("listVoices", () => {
     const list = json({ data, voices: [{ id: "3", name: "Voice 3" }] });
     const large = await listed(list, { kind: "antiphon", model: "large" });
     assert.deepEqual(
-      large.map(({ id, name, sex, accent, aliases }) => [id, name, sex, accent, aliases.length]),
+      large.map(({ id, name, sex, language, aliases }) => [id, name, sex, language, aliases.length]),
       [
         ["0", "Voice 0", "male", "en-GB", 0],
         ["2", "Voice 2", null, null, 0],
@@ -122,7 +122,7 @@ describe("listVoices", () => {
 
 describe("cacheVoices", () => {
   const voice = (id: string): ModelVoice => ({
-    ...{ id, name: id, sex: null, accent: null },
+    ...{ id, name: id, sex: null, language: null },
     ...{ description: "", aliases: [] },
   });
 

@@ -39,7 +39,7 @@ describe("Kokoro by the settings", () => {
       samples: true,
       manner: "figures",
       marks: true,
-      englishOnly: true,
+      oneLanguage: true,
     });
     assert.deepEqual(card.speakers, ["0", "1"]);
   });

@@ -18,7 +18,7 @@ const voice = (id: string, aliases: readonly string[] = []): ModelVoice => ({
   id,
   name: id.replace("_", " "),
   sex: "female",
-  accent: "en-US",
+  language: "en-US",
   description: "A voice.",
   aliases,
 });

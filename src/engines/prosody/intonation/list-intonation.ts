@@ -1,3 +1,4 @@
+import type { Language } from "../../../text/languages/language.ts";
 import { choiceAt, normaliseWord, type SentenceKind, wordsIn } from "./sentence-kind.ts";
 
 /** A word at whose end the pitch stays up, because more follows. */
@@ -14,6 +15,8 @@ export interface SegmentText {
   readonly words: number;
   readonly wordsInside: number;
   readonly wordsBefore: number;
+  /** Default: English. */
+  readonly questions?: Pick<Language, "choiceAt">;
 }
 
 /**
@@ -22,7 +25,7 @@ export interface SegmentText {
  * be matched.
  */
 export function continuationRises(
-  { text, words, wordsInside, wordsBefore }: SegmentText,
+  { text, words, wordsInside, wordsBefore, questions = { choiceAt } }: SegmentText,
   kind: SentenceKind,
 ): readonly ContinuationRise[] {
   const written = wordsIn(text);
@@ -31,7 +34,7 @@ export function continuationRises(
   const [at, lift] =
     kind.question === null
       ? [listAt(written, plain), LIST]
-      : [kind.question === "choice" ? choiceAt(plain) : -1, CHOICE];
+      : [kind.question === "choice" ? questions.choiceAt(plain) : -1, CHOICE];
   const word = at - 1 - wordsBefore;
   return at > 0 && word >= 0 && word < wordsInside ? [{ word, ...lift }] : [];
 }

@@ -34,7 +34,7 @@ export type SegmentContext = Omit<SpokenSegment, "ids" | "sources" | "pauseS"> &
  * calmly.
  */
 export function rhythmOf(place: SegmentContext, precedingTurn: PrecedingTurn): Rhythm {
-  const kind = sentenceKind(place.text);
+  const kind = sentenceKind(place.text, place.questions?.question);
   const isBrisk =
     precedingTurn === "short-turn" && place.wordsInEarlierSentences + place.words <= SHORT_REPLY_WORDS;
   const isCalm = precedingTurn === "long-turn" && place.wordsInEarlierSentences === 0;

@@ -5,10 +5,14 @@ export interface SentenceKind {
   readonly isExclaimed: boolean;
 }
 
-/** Classifies a sentence by its last marks, before quotes, brackets and emoji: "?!" asks and exclaims. */
-export function sentenceKind(text: string): SentenceKind {
+/**
+ * Classifies a sentence by its last marks, before quotes, brackets and emoji: "?!" asks and exclaims.
+ *
+ * @param question classifies a question
+ */
+export function sentenceKind(text: string, question = questionKind): SentenceKind {
   const marks = /([.!?…]+)[^\p{L}\p{N}.!?…]*$/u.exec(text.slice(-MAX_END_CHARS))?.[1] ?? "";
-  return { question: marks.includes("?") ? questionKind(text) : null, isExclaimed: marks.includes("!") };
+  return { question: marks.includes("?") ? question(text) : null, isExclaimed: marks.includes("!") };
 }
 
 /** Returns the index of the "or" between the last two alternatives; -1 without a choice. */

@@ -12,6 +12,7 @@ import {
 } from "../../../../src/engines/prosody/intonation/rhythm.ts";
 import { sentenceKind, wordsIn } from "../../../../src/engines/prosody/intonation/sentence-kind.ts";
 import { createRandom } from "../../../../src/engines/prosody/random.ts";
+import type { Question } from "../../../../src/text/languages/language.ts";
 import fc from "../../../properties.ts";
 import { EVEN } from "../../embedded/even-rhythm.ts";
 
@@ -59,6 +60,13 @@ describe("sentenceKind", () => {
       assert.ok(sentenceKind(text).isExclaimed, text);
     for (const text of ["STOP.", "Yahoo! is old.", "Stop"]) assert.ok(!sentenceKind(text).isExclaimed, text);
   });
+});
+
+test("rhythmOf asks the language's rules which questions rise", () => {
+  const rise = (question: Question) =>
+    plainly("Tú?", { questions: { question: () => question, choiceAt: () => -1 } }).riseSemitones;
+  assert.equal(rise("open"), 0);
+  assert.ok(rise("yes-no") > 0);
 });
 
 describe("rhythmOf", () => {

@@ -1,0 +1,16 @@
+import type { Language, LanguageTag } from "./language.ts";
+
+/** Languages other than English, each loaded when it is first read. */
+const LOADERS: Readonly<Record<string, () => Promise<Language>>> = {};
+
+/** Tags of all that can be read. */
+export const LANGUAGE_TAGS: readonly LanguageTag[] = ["en-US", "en-GB", "es", "it"];
+
+export function isEnglish(tag: string): boolean {
+  return /^en(?:-|$)/.test(tag);
+}
+
+/** Returns the rules of a language; `null` for English, which has a reader of its own. */
+export async function loadLanguage(tag: LanguageTag): Promise<Language | null> {
+  return (await LOADERS[tag]?.()) ?? null;
+}

@@ -273,7 +273,8 @@ export class RealtimeSocket {
     if (!event.type.endsWith(".delta"))
       this.#spend(messages.reduce((sum, { length }) => sum + length, 0) / ANSWER_BYTES_PER_POINT);
     for (const text of messages) this.#sendText(text);
-    this.#waiting.push(...events);
+    // What the dialect reports of this event precedes what the client sent later.
+    this.#waiting.unshift(...events);
     if (events.length > 0) void this.#drain();
   }
 

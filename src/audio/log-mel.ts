@@ -11,7 +11,8 @@ const RATE_HZ = 16_000;
  */
 export class LogMel {
   readonly mels: number;
-  readonly #filters: Float32Array;
+  /** Without the zeros around each. */
+  readonly #filters: readonly { readonly first: number; readonly weights: Float32Array }[];
   readonly #fourier = new RealFourier(FRAME);
   readonly #window = Float64Array.from(
     { length: FRAME },
@@ -22,7 +23,12 @@ export class LogMel {
 
   constructor(mels: number) {
     this.mels = mels;
-    this.#filters = melFilters(mels, FRAME, RATE_HZ);
+    const all = melFilters(mels, FRAME, RATE_HZ);
+    this.#filters = Array.from({ length: mels }, (_, mel) => {
+      const filter = all.subarray(mel * this.#powers.length, (mel + 1) * this.#powers.length);
+      const first = Math.max(0, filter.findIndex(Boolean));
+      return { first, weights: filter.subarray(first, filter.findLastIndex(Boolean) + 1) };
+    });
   }
 
   /**
@@ -33,7 +39,13 @@ export class LogMel {
     const frames = Math.floor(samples.length / HOP);
     const spectra = new Float32Array(this.mels * frames);
     let max = Number.NEGATIVE_INFINITY;
+    // Padding before the sound: frames within it are equal.
+    const padding = samples.findIndex((sample) => sample !== samples[0]);
     for (let at = 0; at < frames; at += 1) {
+      if (at > 0 && at * HOP + FRAME / 2 <= padding) {
+        for (let row = 0; row < spectra.length; row += frames) spectra[row + at] = spectra[row]!;
+        continue;
+      }
       this.#fill(samples, at * HOP - FRAME / 2);
       this.#fourier.powers(this.#frame, this.#powers);
       for (let mel = 0; mel < this.mels; mel += 1) {
@@ -55,9 +67,9 @@ export class LogMel {
   }
 
   #energy(mel: number): number {
-    const bins = this.#powers.length;
+    const { first, weights } = this.#filters[mel]!;
     let sum = 0;
-    for (let bin = 0; bin < bins; bin += 1) sum += this.#filters[mel * bins + bin]! * this.#powers[bin]!;
+    for (let at = 0; at < weights.length; at += 1) sum += weights[at]! * this.#powers[first + at]!;
     return sum;
   }
 }

@@ -16,6 +16,11 @@ let smartTurn: ReturnType<typeof openSmartTurn> | null = null;
 
 answerCalls(
   {
+    async load() {
+      silero ??= openSilero(folder);
+      smartTurn ??= openSmartTurn(folder);
+      await Promise.all([silero, smartTurn]);
+    },
     async detectActivity(windows: Float32Array, state: SileroState) {
       silero ??= openSilero(folder);
       return await (await silero)(windows, state);

@@ -51,7 +51,7 @@ const HEAP_MB = 64;
 const NAME = "the thread that detects speech";
 
 /**
- * Opens the detectors for all sounds of a server. The thread starts with the first call and keeps no state, so a
+ * Opens the detectors for all sounds of a server. The thread starts with the first sound and keeps no state, so a
  * replacement can go on. Voice activity has priority over judging turns.
  */
 export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralDetector {
@@ -83,10 +83,13 @@ export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralD
   };
   return {
     activity: {
-      open: (inTurn: RunQueued = (work) => work()) =>
-        new SileroActivity((windows, state) =>
+      open(inTurn: RunQueued = (work) => work()) {
+        // Loading takes 250 ms, which the first turn would wait for. Its calls report a failure.
+        ask("load", [], 0).catch(() => {});
+        return new SileroActivity((windows, state) =>
           inTurn(() => ask("detectActivity", [windows, state], 0) as Promise<SileroWindows>),
-        ),
+        );
+      },
       close,
     },
     judge: {

@@ -55,12 +55,13 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes out an admissible entry: of the first in each line the one with the lowest `rank`, of equals the one whose
-   * key's turn it is. That key then has its next turn after all others.
+   * Takes out an admissible entry: the one with the lowest `rank`, of equals in a line the first, of equal lines the one
+   * whose key's turn it is. That key then has its next turn after all others.
    */
   next(judge: (item: T) => Verdict, rank: (item: T) => number = () => 0): T | undefined {
     let best: { readonly key: string; readonly item: T; readonly rank: number } | undefined;
-    for (const [key, [item]] of this.#lines as Map<string, [T, ...T[]]>) {
+    for (const [key, line] of this.#lines) {
+      const item = line.reduce((first, each) => (rank(each) < rank(first) ? each : first));
       const verdict = judge(item);
       if (verdict === "wait") break;
       if (verdict === "take" && (best === undefined || rank(item) < best.rank)) {

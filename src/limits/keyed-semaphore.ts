@@ -22,16 +22,30 @@ export interface Permit {
   release(): void;
 }
 
+/** How urgent a request is. */
+export interface Priority {
+  /** Returns the rank, at least 0: the lowest goes first. It may change while the request waits. */
+  readonly rank: () => number;
+  /** Called when a request of lower rank has to wait for the units. Default: nothing. */
+  readonly onWanted?: () => void;
+}
+
+const EQUAL: Priority = { rank: () => 0 };
+/** Milliseconds of waiting after which a request has the lowest rank. */
+const MAX_PASSED_MS = 1_000;
+
 /** Part of the total that a key without units gets at once, even if there is no more. */
 const GUARANTEED_SHARE = 1 / 16;
 
 interface QueueEntry extends Waiter<Permit> {
   readonly units: number;
+  readonly priority: Priority;
+  readonly sinceMs: number;
 }
 
 /**
- * Limited resource shared between keys. Each key has a maximum, and requests that wait are served in turns, key by
- * key. A large request blocks smaller ones of other keys once it is first in turn, so that it is not starved; but a
+ * Limited resource shared between keys. Each key has a maximum, and requests of equal rank that wait are served in
+ * turns, key by key. A large request blocks smaller ones of other keys once it is first in turn, so that it is not starved; but a
  * key that holds nothing may always take {@link GUARANTEED_SHARE}.
  */
 export class KeyedSemaphore {
@@ -39,6 +53,8 @@ export class KeyedSemaphore {
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #used = new KeyCounter();
   readonly #use = new RecentUse();
+  /** Priorities of the requests that hold units. */
+  readonly #holders = new Set<Priority>();
   #isServing = false;
   #isClosed = false;
 
@@ -84,19 +100,22 @@ export class KeyedSemaphore {
     units: number,
     signal: AbortSignal,
     waitMs = this.#options.waitMs,
+    priority = EQUAL,
   ): Promise<Permit> {
     signal.throwIfAborted();
     const { what, total, perKey, queueDepth, keyQueueDepth } = this.#options;
     if (this.#isClosed) throw shuttingDownError();
     const wanted = Math.min(units, total, perKey);
     const isLittle = this.#used.of(key) === 0 && wanted <= total * GUARANTEED_SHARE;
-    if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort)) return this.#hold(key, wanted);
+    if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort))
+      return this.#hold(key, wanted, priority);
     if (this.#queue.of(key).length >= keyQueueDepth) throw keyFullError(what);
+    for (const holder of this.#holders) if (holder.rank() > priority.rank()) holder.onWanted?.();
     let entry: QueueEntry | undefined;
     return waitForAdmission<Permit>(
       { key, signal, limit: { waitMs, late: () => serverFullError(what) } },
       (waiter) => {
-        entry = { ...waiter, units: wanted };
+        entry = { ...waiter, units: wanted, priority, sinceMs: performance.now() };
         this.#queue.add(key, entry);
         this.#serve();
         // A full queue drops the newest request of the key that has most in it.
@@ -127,17 +146,22 @@ export class KeyedSemaphore {
     if (this.#isServing) return;
     this.#isServing = true;
     for (;;) {
-      const entry = this.#queue.next(({ key, units }) => this.#fits(key, units));
+      const nowMs = performance.now();
+      const entry = this.#queue.next(
+        ({ key, units }) => this.#fits(key, units),
+        ({ priority, sinceMs }) => (nowMs - sinceMs < MAX_PASSED_MS ? priority.rank() : 0),
+      );
       if (entry === undefined) break;
-      entry.admit(this.#hold(entry.key, entry.units));
+      entry.admit(this.#hold(entry.key, entry.units, entry.priority));
     }
     this.#isServing = false;
   }
 
-  #hold(key: string, units: number): Permit {
+  #hold(key: string, units: number, priority: Priority): Permit {
     let held = units;
     let sinceMs = performance.now();
     this.#used.add(key, held);
+    this.#holders.add(priority);
     const shrink = (to: number): void => {
       const less = held - to;
       if (less <= 0) return;
@@ -145,6 +169,7 @@ export class KeyedSemaphore {
       this.#use.add(key, held * (nowMs - sinceMs));
       sinceMs = nowMs;
       held = to;
+      if (to === 0) this.#holders.delete(priority);
       this.#used.add(key, -less);
       this.#serve();
     };

@@ -80,6 +80,29 @@ describe("a KeyedSemaphore", () => {
     assert.deepEqual(order, ["a", "b", "c", "a", "b", "a"]);
   });
 
+  it("serves the lowest rank first, and after a second the oldest", async () => {
+    const now = mock.method(performance, "now", () => 0);
+    const share = openSemaphore({ total: 1, perKey: 1, queueDepth: 9, keyQueueDepth: 9, waitMs: 9_000 });
+    const permits = [await share.enter("a", 1, NEVER)];
+    const order: number[] = [];
+    const ask = (rank: number, key = "a") =>
+      share.enter(key, 1, NEVER, 9_000, { rank: () => rank }).then((permit) => {
+        order.push(rank);
+        permits.push(permit);
+      });
+    for (const rank of [2, 3, 1, 4]) ask(rank);
+    permits[0]!.release();
+    await settle();
+    now.mock.mockImplementation(() => 1_000);
+    for (const rank of [0, 0.5]) ask(rank);
+    for (let i = 1; i < 6; i++) {
+      permits[i]!.release();
+      await settle();
+    }
+    assert.deepEqual(order, [1, 2, 3, 4, 0, 0.5]);
+    mock.restoreAll();
+  });
+
   it("does not starve a large request for small ones", async () => {
     const share = openSemaphore({ perKey: 10 });
     const small = await share.enter("a", 1, NEVER);

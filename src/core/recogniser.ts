@@ -61,6 +61,8 @@ export interface RecogniseOptions {
    * of it. A caller that gives up can resume there with another call, in the detected language. Must not throw.
    */
   readonly onPartial?: (part: Transcript) => void;
+  /** Whether a speaker waits for the transcript: it goes before other recordings. Default: false. */
+  readonly isLive?: boolean;
   /** Headers that propagate the request's trace to an endpoint. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }

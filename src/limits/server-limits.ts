@@ -19,6 +19,8 @@ export type SharedResource =
   | "writing"
   /** Clips of audio-only turns to transcribe. */
   | "hearingTurns"
+  /** Turns of realtime sessions to transcribe, whole or in part. */
+  | "hearingSessions"
   /** Calls of realtime sessions to the voice activity and end-of-turn detectors. */
   | "detecting"
   /** Recordings to transcribe. */
@@ -70,8 +72,9 @@ export function serverLimits(settings: Settings): ServerLimits {
   const { receivingBudgetMb, audioBudgetMb, replyBudgetMb } = settings;
   // The embedded recogniser is one thread, which takes windows of its clips in turns; an endpoint bears as much as a
   // writer.
-  const [turns, keyTurns] =
-    recogniser.kind === "endpoint" ? [writer.concurrency, writer.keyConcurrency] : [TURNS_AT_ONCE, 1];
+  const isThread = recogniser.kind !== "endpoint";
+  const [turns, keyTurns] = isThread ? [TURNS_AT_ONCE, 1] : [writer.concurrency, writer.keyConcurrency];
+  const hearingMs = HEARING_WAITS * queueWaitMs;
   return {
     speaking: {
       concurrency,
@@ -82,7 +85,9 @@ export function serverLimits(settings: Settings): ServerLimits {
     },
     shared: {
       writing: shared("turns being written", writer.concurrency, writer.keyConcurrency),
-      hearingTurns: shared("turns being heard", turns, keyTurns, HEARING_WAITS * queueWaitMs),
+      hearingTurns: shared("turns being heard", turns, keyTurns, hearingMs),
+      // One at a time, so that the most urgent is always next.
+      hearingSessions: shared("turns of sessions being heard", isThread ? 1 : turns, keyTurns, hearingMs),
       // Audio must never be refused, so the queue is unbounded; a session has few calls in it.
       detecting: {
         ...shared("sound being searched for speech", DETECTIONS_AT_ONCE, 1, requestTimeoutMs),

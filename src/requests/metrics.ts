@@ -150,7 +150,7 @@ const GAUGES: readonly (readonly [name: string, help: string, read: (readings: G
     [
       "antiphon_turns_hearing",
       "Turns with audio only that are being transcribed.",
-      ({ semaphores }) => semaphores.hearingTurns.used,
+      ({ semaphores }) => semaphores.hearingTurns.used + semaphores.hearingSessions.used,
     ],
     [
       "antiphon_recordings_hearing",

@@ -210,7 +210,7 @@ function realtimeDeps(parts: ServerParts, services: Services): HttpDeps["realtim
     activity: detector.activity,
     judge: detector.judge,
     recogniser: parts.recogniser ?? null,
-    transcriptionSlots: semaphores.hearingTurns,
+    transcriptionSlots: semaphores.hearingSessions,
     detectionSlots: semaphores.detecting,
     eventLoopShare,
     receiving: semaphores.receiving,

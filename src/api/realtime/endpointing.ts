@@ -29,6 +29,9 @@ const MIN_THRESHOLD = 0.01;
 /** Windows of silence before transcription starts: 64 ms. */
 const PAUSE_WINDOWS = 2;
 
+/** Windows of silence after which the words may be a whole sentence: 128 ms. */
+const SENTENCE_PAUSE_WINDOWS = 4;
+
 /** Windows of speech below which a turn is short: 0.6 s. */
 const SHORT_WINDOWS = 19;
 
@@ -39,6 +42,8 @@ export type EndpointingEvent =
   | { readonly type: "speaking"; readonly at: number }
   /** Speech paused at `at`; the words up to it may be transcribed. */
   | { readonly type: "paused"; readonly revision: number; readonly at: number }
+  /** The pause is long enough to end a sentence. */
+  | { readonly type: "sentence_pause"; readonly revision: number }
   | { readonly type: "judge"; readonly revision: number; readonly at: number }
   /** The turn ended: speech stopped at `at`, `silence` windows ago. */
   | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
@@ -108,6 +113,7 @@ export function advanceBySilence(state: EndpointingState, options: EndpointingOp
   if (silence >= end) return ended(next);
   const events: EndpointingEvent[] = [];
   if (silence === PAUSE_WINDOWS) events.push({ type: "paused", revision, at });
+  if (silence === SENTENCE_PAUSE_WINDOWS) events.push({ type: "sentence_pause", revision });
   if (silence === judge) events.push({ type: "judge", revision, at });
   return { state: next, events };
 }
@@ -309,7 +315,7 @@ const OPEN_WORDS = new Set([
   "uh",
   "um",
 ]);
-const SENTENCE_END = /(?<![.…])[.!?。！？]["”’')»]*$/;
+export const SENTENCE_END = /(?<![.…])[.!?。！？]["”’')»]*$/;
 const MAX_PHRASE_WORDS = 3;
 const MAX_PHRASE_CHARS = 24;
 

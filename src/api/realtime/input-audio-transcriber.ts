@@ -2,14 +2,18 @@ import { clipSource } from "../../core/audio-source.ts";
 import type { Recogniser, Transcript } from "../../core/recogniser.ts";
 import { DETECTION_RATE_HZ } from "../../core/turn-detection.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
+import { SENTENCE_END } from "./endpointing.ts";
+import type { PartialTranscript } from "./session-events.ts";
 
 export interface InputAudioTranscriberParts {
   /** `null`: no recogniser is installed. */
   readonly recogniser: Recogniser | null;
-  /** Turns transcribed at once, in all and per key. */
+  /** Turns transcribed at once, in all and per key; the most urgent goes first. */
   readonly slots: KeyedSemaphore;
   readonly keyId: string;
   readonly read: (from: number, to: number) => Float32Array;
+  /** Receives each transcript of a turn in progress. Two that agree, or the end of a sentence, make words stable. */
+  readonly onPartial: (partial: PartialTranscript) => void;
   readonly onFailure: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
@@ -20,22 +24,32 @@ export interface AudioSpan {
   /** ISO 639-1; `null`: detect it. */
   readonly language: string | null;
   readonly prompt: string | null;
+  /** Whether the client wants the words while they are spoken. */
+  readonly wantsPartials: boolean;
 }
 
 /** Committed turns that may await transcription before the session stops reading: each keeps its audio. */
 const MAX_COMMITTED = 2;
 /**
- * Length after which the words before a pause are final, so that a long turn is not transcribed from its start each
- * time.
+ * Length after which the words before a pause are final, so that they are not transcribed again: of a sentence, which
+ * is less certain if it is shorter, and of anything else.
  */
+const MIN_SENTENCE_SAMPLES = DETECTION_RATE_HZ;
 const FINAL_SAMPLES = 15 * DETECTION_RATE_HZ;
+/** Probability of a detected language with which the rest of the turn is transcribed in it. */
+const MIN_LANGUAGE_PROBABILITY = 0.9;
+/** Length beyond which a turn without a pause is drafted, to shorten its last transcription. */
+const MIN_DRAFT_SAMPLES = 6 * DETECTION_RATE_HZ;
 /** Maximum length of a draft: more would take several recogniser windows. */
 const MAX_DRAFT_SAMPLES = 28 * DETECTION_RATE_HZ;
+
+const RANK = { committed: 0, paused: 1, draft: 2 } as const;
 
 interface Job {
   /** `null`: a partial transcript. */
   readonly revision: number | null;
   readonly controller: AbortController;
+  rank: number;
 }
 
 interface TurnProgress {
@@ -45,15 +59,21 @@ interface TurnProgress {
   finalTo: number;
   /** Draft of the audio after that, for the recogniser to confirm. */
   draft: Transcript | null;
-  /** The draft up to the latest pause, and its sample. */
-  paused: { readonly transcript: Transcript; readonly at: number } | null;
+  /** The draft up to the latest pause, its sample and revision. */
+  paused: { readonly transcript: Transcript; readonly at: number; readonly revision: number } | null;
+  /** Revision of the latest pause that is long enough to end a sentence. */
+  sentencePause: number | null;
+  /** Language of the final words, if it is clear. */
+  language: string | null;
   /** End of the audio transcribed so far; the turn is uncommitted. */
   transcribedTo: number;
 }
 
+const NEW_TURN = { text: "", draft: null, paused: null, sentencePause: null, language: null };
+
 /**
- * Transcribes turns while they are spoken, at each pause and in between, so that little is left to do at the end. A
- * newer request supersedes an older one unless its turn is committed.
+ * Transcribes turns while they are spoken, sentence by sentence, so that little is left to do at the end. A newer
+ * request supersedes an older one unless its turn is committed.
  */
 export class InputAudioTranscriber {
   readonly #parts: InputAudioTranscriberParts;
@@ -74,18 +94,31 @@ export class InputAudioTranscriber {
    */
   transcribe(revision: number, span: AudioSpan, onTranscript: (text: string | null) => void): void {
     this.stop();
-    const job = { revision, controller: new AbortController() };
+    const job = { revision, controller: new AbortController(), rank: RANK.paused };
     this.#current = job;
     void this.#run(job, span, onTranscript);
   }
 
-  /** Transcribes a turn in progress, unless one of its requests is running. */
-  transcribePartial(span: AudioSpan, onTranscript: (text: string) => void): void {
-    const progress = this.#progressOf(span.from);
-    if (this.#current !== null || span.to - progress.finalTo > MAX_DRAFT_SAMPLES) return;
-    const job = { revision: null, controller: new AbortController() };
+  /**
+   * Transcribes a turn in progress, unless one of its requests is running: if its words are needed now, if the client
+   * wants them, or if much was said without a pause.
+   */
+  transcribePartial(span: AudioSpan, isNeeded: boolean): void {
+    const { finalTo, transcribedTo } = this.#progressOf(span.from);
+    const isLong = span.to - transcribedTo >= MIN_DRAFT_SAMPLES;
+    if (this.#current !== null || span.to - finalTo > MAX_DRAFT_SAMPLES) return;
+    if (!isNeeded && !span.wantsPartials && !isLong) return;
+    const rank = isNeeded ? RANK.paused : RANK.draft;
+    const job = { revision: null, controller: new AbortController(), rank };
     this.#current = job;
-    void this.#run(job, span, (text) => text !== null && onTranscript(text));
+    void this.#run(job, span, () => {});
+  }
+
+  /** Makes the words up to a pause final if they are a sentence, as soon as they are known. */
+  endSentence(revision: number): void {
+    if (this.#progress === null) return;
+    this.#progress.sentencePause = revision;
+    this.#finalise(this.#progress);
   }
 
   /** Protects a committed turn's request from being superseded. */
@@ -94,6 +127,7 @@ export class InputAudioTranscriber {
     this.#progress = null;
     if (job?.revision !== revision) return;
     this.#current = null;
+    job.rank = RANK.committed;
     this.#committed.add(job);
   }
 
@@ -139,27 +173,30 @@ export class InputAudioTranscriber {
     const { recogniser, slots, keyId, read } = this.#parts;
     if (recogniser === null) throw new Error("there is no recogniser");
     const progress = this.#progressOf(from);
-    if (progress.paused !== null && progress.paused.at - progress.finalTo > FINAL_SAMPLES) {
-      progress.text = joined(progress.text, progress.paused.transcript.text);
-      progress.finalTo = progress.paused.at;
-      progress.draft = null;
-      progress.paused = null;
-    }
+    this.#finalise(progress);
     const { finalTo, text: before, draft } = progress;
     // Read before waiting, since the buffer may be trimmed meanwhile.
     const samples = read(finalTo, to);
-    const permit = await slots.enter(keyId, 1, signal);
+    const permit = await slots.enter(keyId, 1, signal, undefined, {
+      rank: () => job.rank,
+      ...(job.rank === RANK.draft && { onWanted: () => job.controller.abort(new Error("others wait")) }),
+    });
     try {
       this.#clips += 1;
       const digest = `${keyId}:${this.#clips}`;
       const durationS = samples.length / DETECTION_RATE_HZ;
       const clip = { samples, sampleRateHz: DETECTION_RATE_HZ, durationS, digest };
-      const options = { language, prompt, wantsWords: false, draft };
+      const known = { language: language ?? progress.language, prompt, draft };
+      const options = { ...known, wantsWords: false, isLive: true };
       const transcript = await recogniser.recognise(clipSource(clip), options, signal);
       progress.transcribedTo = Math.max(progress.transcribedTo, to);
       if (progress.finalTo === finalTo) {
         progress.draft = transcript;
-        if (job.revision !== null) progress.paused = { transcript, at: to };
+        if (job.revision !== null) progress.paused = { transcript, at: to, revision: job.revision };
+        const stable = joined(before, agreedWords(draft?.text ?? "", transcript.text));
+        if (progress === this.#progress)
+          this.#parts.onPartial({ from, text: joined(before, transcript.text), stable });
+        this.#finalise(progress);
       }
       return joined(before, transcript.text);
     } finally {
@@ -167,11 +204,39 @@ export class InputAudioTranscriber {
     }
   }
 
+  /** Makes the words before the latest pause final if they are a sentence, or long. */
+  #finalise(progress: TurnProgress): void {
+    const { paused, sentencePause, finalTo } = progress;
+    if (paused === null) return;
+    const { transcript, at, revision } = paused;
+    const isSentence = revision === sentencePause && SENTENCE_END.test(transcript.text);
+    if (at - finalTo < (isSentence ? MIN_SENTENCE_SAMPLES : FINAL_SAMPLES)) return;
+    progress.text = joined(progress.text, transcript.text);
+    progress.finalTo = at;
+    progress.draft = null;
+    progress.paused = null;
+    if ((transcript.languageProbability ?? 0) >= MIN_LANGUAGE_PROBABILITY)
+      progress.language = transcript.language;
+    const { from, text } = progress;
+    if (progress === this.#progress) this.#parts.onPartial({ from, text, stable: text });
+  }
+
   #progressOf(from: number): TurnProgress {
     if (this.#progress?.from !== from)
-      this.#progress = { from, text: "", finalTo: from, draft: null, paused: null, transcribedTo: from };
+      this.#progress = { ...NEW_TURN, from, finalTo: from, transcribedTo: from };
     return this.#progress;
   }
+}
+
+/**
+ * Returns the words in which a transcript agrees with a draft, without its last, whose sound may go on ("Turning
+ * Whisper into Real-Time Transcription System", 2023).
+ */
+function agreedWords(draft: string, text: string): string {
+  const drafted = draft.split(" ");
+  const words = text.split(" ").slice(0, -1);
+  const differs = words.findIndex((word, at) => word !== drafted[at]);
+  return words.slice(0, differs < 0 ? words.length : differs).join(" ");
 }
 
 function joined(...texts: readonly string[]): string {

@@ -78,7 +78,7 @@ export class RealtimeSession {
    */
   get maxDetectionWindows(): number {
     const { options, detector } = this.#turns;
-    if (options !== null && detector.isInTurn) return Math.min(4, detector.windowsToNext(options));
+    if (options !== null && detector.isInTurn) return Math.min(2, detector.windowsToNext(options));
     if (options !== null && this.#isReplyDue) return 1;
     return this.#responses.isRespondingOrPlaying ? 2 : 4;
   }
@@ -126,7 +126,7 @@ export class RealtimeSession {
         this.#turns.addTranscript(event);
         break;
       case "partial_transcript":
-        this.#turns.addPartialTranscript(event.from, event.text);
+        this.#turns.addPartialTranscript(event);
         break;
       case "response_delta":
         this.#responses.append(event.responseId, event.delta, this.#turns.mayStart);

@@ -22,8 +22,7 @@ export type SessionEvent =
       readonly text: string | null;
       readonly seconds: number;
     }
-  /** The words so far of the turn that starts at `from`. */
-  | { readonly type: "partial_transcript"; readonly from: number; readonly text: string }
+  | ({ readonly type: "partial_transcript" } & PartialTranscript)
   | { readonly type: "response_delta"; readonly responseId: string; readonly delta: ResponseDelta }
   | { readonly type: "response_ended"; readonly responseId: string; readonly end: ResponseEnd }
   /**
@@ -32,12 +31,26 @@ export type SessionEvent =
    */
   | { readonly type: "timer"; readonly isBehind: boolean };
 
+/** The words so far of the turn that starts at `from`, and those from its beginning that will hardly change. */
+export interface PartialTranscript {
+  readonly from: number;
+  readonly text: string;
+  readonly stable: string;
+}
+
 export type SessionEffect =
   | { readonly type: "send"; readonly event: ServerEvent }
   /** Transcribe audio up to a pause, unless a newer request supersedes this one. */
   | { readonly type: "transcribe"; readonly revision: number; readonly from: number; readonly to: number }
-  /** Transcribe a turn in progress, if a slot is free soon. This shortens the final transcription. */
-  | { readonly type: "transcribe_partial"; readonly from: number; readonly to: number }
+  /** The latest pause is long enough to end a sentence, so that the words before it may be final. */
+  | { readonly type: "sentence_pause"; readonly revision: number }
+  /** Transcribe a turn in progress. `isUnconfirmed`: the words decide whether it interrupts a reply. */
+  | {
+      readonly type: "transcribe_partial";
+      readonly from: number;
+      readonly to: number;
+      readonly isUnconfirmed: boolean;
+    }
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
   /** Meter a committed turn. Its transcription is no longer superseded. */
   | { readonly type: "turn_committed"; readonly revision: number; readonly seconds: number }

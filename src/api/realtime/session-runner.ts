@@ -91,12 +91,9 @@ export class SessionRunner {
       callsTools: () => deps.service.callsTools,
     });
     this.#transcriber = new InputAudioTranscriber({
-      recogniser: deps.recogniser,
-      slots: deps.transcriptionSlots,
-      keyId: parts.keyId,
+      ...{ ...deps, ...parts, slots: deps.transcriptionSlots },
       read: (from, to) => this.#buffer.read(from, to),
-      onFailure: deps.onFailure,
-      signal: parts.signal,
+      onPartial: (partial) => this.#step({ type: "partial_transcript", ...partial }),
     });
     this.#buffer = new InputAudioBuffer({
       format: parts.settings.inputFormat,
@@ -199,9 +196,10 @@ export class SessionRunner {
         });
         break;
       case "transcribe_partial":
-        this.#transcriber.transcribePartial(this.#spanOf(effect), (text) =>
-          this.#step({ type: "partial_transcript", from: effect.from, text }),
-        );
+        this.#transcriber.transcribePartial(this.#spanOf(effect), effect.isUnconfirmed);
+        break;
+      case "sentence_pause":
+        this.#transcriber.endSentence(effect.revision);
         break;
       case "judge":
         void this.#judge(effect.revision, Math.max(effect.from, effect.to - JUDGED_SAMPLES), effect.to);
@@ -271,8 +269,9 @@ export class SessionRunner {
   }
 
   #spanOf({ from, to }: { readonly from: number; readonly to: number }): AudioSpan {
-    const { transcription } = this.#session.settings;
-    return { from, to, language: transcription?.language ?? null, prompt: transcription?.prompt ?? null };
+    const { type, transcription } = this.#session.settings;
+    const { language = null, prompt = null } = transcription ?? {};
+    return { from, to, language, prompt, wantsPartials: type === "transcription" };
   }
 
   /** Meters a transcript without a reply as a request of its own, even if the key has no token left. */

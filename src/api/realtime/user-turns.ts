@@ -10,8 +10,9 @@ import {
 } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import type { Responses } from "./responses.ts";
-import type { SessionContext, SessionEvent } from "./session-events.ts";
+import type { PartialTranscript, SessionContext } from "./session-events.ts";
 import { turnDetectionPayload } from "./session-settings.ts";
+import { TranscriptionEvents, type TurnTranscript } from "./transcription-events.ts";
 import { SAMPLES_PER_MS, TurnDetector } from "./turn-detector.ts";
 
 /** Minimum length of a turn that a client commits: 100 ms. */
@@ -26,8 +27,6 @@ interface Turn {
   isUnconfirmed: boolean;
 }
 
-type TurnTranscript = Omit<Extract<SessionEvent, { type: "transcript" }>, "type">;
-
 export interface UserTurnsParts {
   readonly responses: Pick<Responses, "isPlaying" | "isRespondingOrPlaying" | "interrupt">;
   readonly onSpeechStarted: () => void;
@@ -41,6 +40,7 @@ export interface UserTurnsParts {
 export class UserTurns {
   readonly #context: SessionContext;
   readonly #parts: UserTurnsParts;
+  readonly #transcripts: TranscriptionEvents;
   readonly detector: TurnDetector;
   #turn: Turn | null = null;
   /** Ended turns that have not interrupted a reply so far, by the revision whose transcript decides. */
@@ -55,6 +55,7 @@ export class UserTurns {
   constructor(context: SessionContext, parts: UserTurnsParts) {
     this.#context = context;
     this.#parts = parts;
+    this.#transcripts = new TranscriptionEvents(context);
     this.detector = new TurnDetector(context, {
       options: () => this.options,
       onEvent: (event) => this.#onEndpoint(event),
@@ -102,8 +103,10 @@ export class UserTurns {
     return this.detector.mayStart && this.#interruptsReplies;
   }
 
-  addPartialTranscript(from: number, text: string): void {
-    if (from === this.#turn?.from) this.#confirmInterruption(text);
+  addPartialTranscript({ from, text, stable }: PartialTranscript): void {
+    if (from !== this.#turn?.from) return;
+    this.#confirmInterruption(text);
+    this.#transcripts.addStable(this.#turn.itemId, stable);
   }
 
   /** Discards the current turn and all audio before `sample`. */
@@ -152,7 +155,7 @@ export class UserTurns {
     } else if (itemId !== undefined) {
       this.#untranscribed.delete(transcript.revision);
       const item = this.#context.items.message(itemId);
-      if (item !== null && this.#sendTranscription(item, transcript)) this.#owesReply();
+      if (item !== null && this.#transcripts.complete(item, transcript)) this.#owesReply();
     } else {
       this.#addPauseTranscript(transcript);
       return;
@@ -175,10 +178,13 @@ export class UserTurns {
         break;
       case "speaking":
         if (this.#turn !== null)
-          this.#context.do({ type: "transcribe_partial", from: this.#turn.from, to: event.at });
+          this.#context.do({ type: "transcribe_partial", to: event.at, ...this.#turn });
         break;
       case "paused":
         this.#requestTranscript(event.revision, this.#turn?.from ?? event.at, event.at);
+        break;
+      case "sentence_pause":
+        this.#context.do(event);
         break;
       case "judge":
         this.#context.do({
@@ -303,7 +309,7 @@ export class UserTurns {
       this.#sendSpeechStarted(turn);
       this.#sendSpeechStopped(turn, turn.to);
     }
-    if (this.#sendTranscription(this.#sendCommitted(turn.itemId), transcript) && interrupts)
+    if (this.#transcripts.complete(this.#sendCommitted(turn.itemId), transcript) && interrupts)
       this.#owesReply();
   }
 
@@ -313,28 +319,5 @@ export class UserTurns {
 
   #owesReply(): void {
     if (this.#repliesToTurns) this.#parts.onReplyOwed();
-  }
-
-  /** Sends the transcription events. Returns whether the turn has any words; an empty turn is deleted. */
-  #sendTranscription(item: MessageItem, { text, seconds }: TurnTranscript): boolean {
-    const at = { item_id: item.id, content_index: 0 };
-    const prefix = "conversation.item.input_audio_transcription";
-    if (text === null) {
-      item.text = "";
-      const message = "the turn could not be transcribed: say it again";
-      const error = { type: "server_error", code: "transcription_failed", message };
-      this.#context.send(`${prefix}.failed`, { ...at, error });
-      return false;
-    }
-    item.text = text;
-    const { transcription, type } = this.#context.settings();
-    // A deleted item gets no transcript: agents-realtime would request the item and receive an error.
-    if (type === "transcription" || (transcription !== null && text !== "")) {
-      if (text !== "") this.#context.send(`${prefix}.delta`, { ...at, delta: text });
-      const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };
-      this.#context.send(`${prefix}.completed`, { ...at, transcript: text, usage });
-    }
-    if (text === "") this.#context.items.delete(item.id);
-    return text !== "";
   }
 }

@@ -103,7 +103,7 @@ class ThreadedWhisper implements Recogniser {
           signal,
           transfer: [request.samples.buffer as ArrayBuffer],
           // New clips go before those that are partly transcribed.
-          rank: fromS,
+          rank: options.isLive === true ? -1 : fromS,
         }) as Promise<WindowTranscript>
       ).catch((error: unknown) => {
         signal.throwIfAborted();

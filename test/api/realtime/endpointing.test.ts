@@ -44,13 +44,13 @@ describe("a turn", () => {
       types = [...types, ...step.events.map(({ type }) => type)];
       assert.equal(types.includes("ended"), silence === 19);
     }
-    assert.deepEqual(types, ["began", "paused", "ended"]);
+    assert.deepEqual(types, ["began", "paused", "sentence_pause", "ended"]);
   });
 
   it("with more speech ends when it is judged finished, or with a long silence", () => {
     const options = endpointingOptions(SEMANTIC);
     const judged = advance([19, 0.99, 6, 0.01], SEMANTIC);
-    assert.deepEqual(judged.types, ["began", "paused", "judge"]);
+    assert.deepEqual(judged.types, ["began", "paused", "sentence_pause", "judge"]);
     const { revision } = judged.state;
     const typesOf = (finished: number) =>
       applyVerdict(judged.state, revision, finished, options).events.map(({ type }) => type);

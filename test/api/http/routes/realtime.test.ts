@@ -114,8 +114,10 @@ describe("A realtime turn", () => {
 
   test("is transcribed while it is spoken, and superseded recognitions stop", async () => {
     recogniser.asked.length = 0;
-    client.speak(3_200);
-    await until("recognitions of what is said so far", () => recogniser.asked.length >= 2);
+    client.speak(1_600);
+    client.speak(100, { isSilent: true });
+    await until("a recognition of what is said so far", () => recogniser.asked.length >= 1);
+    client.speak(1_600);
     client.speak(800, { isSilent: true });
     await client.upTo("response.done");
     assert.equal(recogniser.asked[0]!.draft, null);

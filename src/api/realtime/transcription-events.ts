@@ -1,0 +1,62 @@
+import type { MessageItem } from "./conversation-items.ts";
+import type { SessionContext, SessionEvent } from "./session-events.ts";
+
+const PREFIX = "conversation.item.input_audio_transcription";
+
+/** Turns at a time: committed ones, and one in progress. */
+const MAX_OPEN = 4;
+
+export type TurnTranscript = Omit<Extract<SessionEvent, { type: "transcript" }>, "type">;
+
+/** Sends the transcripts of turns: in transcription sessions while they are spoken, otherwise at their end. */
+export class TranscriptionEvents {
+  readonly #context: SessionContext;
+  /** Words sent of turns that are not transcribed as a whole, by item id. */
+  readonly #sent = new Map<string, string>();
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** Sends the words of a turn in progress that are unlikely to change. */
+  addStable(itemId: string, text: string): void {
+    if (this.#context.settings().type === "transcription") this.#sendDelta(itemId, text);
+  }
+
+  /** Sends the whole transcript. Returns whether the turn has any words; an empty turn is deleted. */
+  complete(item: MessageItem, { text, seconds }: TurnTranscript): boolean {
+    const at = { item_id: item.id, content_index: 0 };
+    if (text === null) {
+      item.text = "";
+      const message = "the turn could not be transcribed: say it again";
+      const error = { type: "server_error", code: "transcription_failed", message };
+      this.#context.send(`${PREFIX}.failed`, { ...at, error });
+      return false;
+    }
+    item.text = text;
+    const { transcription, type } = this.#context.settings();
+    // A deleted item gets no transcript: agents-realtime would request the item and receive an error.
+    if (type === "transcription" || (transcription !== null && text !== "")) {
+      this.#sendDelta(item.id, text);
+      const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };
+      this.#context.send(`${PREFIX}.completed`, { ...at, transcript: text, usage });
+      this.#sent.delete(item.id);
+    }
+    if (text === "") this.#context.items.delete(item.id);
+    return text !== "";
+  }
+
+  /** Sends the words that were not sent, unless they contradict those that were. */
+  #sendDelta(itemId: string, text: string): void {
+    const sent = this.#sent.get(itemId) ?? "";
+    if (text.length <= sent.length || !text.startsWith(sent)) return;
+    this.#sent.set(itemId, text);
+    // Turns that were cleared never complete.
+    if (this.#sent.size > MAX_OPEN) this.#sent.delete(this.#sent.keys().next().value!);
+    this.#context.send(`${PREFIX}.delta`, {
+      item_id: itemId,
+      content_index: 0,
+      delta: text.slice(sent.length),
+    });
+  }
+}

@@ -13,6 +13,13 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
   ),
   ssml: async () => (await import("./ssml.ts")).ssmlFuzz,
   manner: async () => (await import("./manner.ts")).mannerFuzz,
+  spanish: async () => {
+    const [{ languageFuzz, SPANISH_PIECES }, { SPANISH }] = await Promise.all([
+      import("./language.ts"),
+      import("../../src/text/languages/es/spanish.ts"),
+    ]);
+    return languageFuzz(SPANISH, SPANISH_PIECES);
+  },
   script: async () => (await import("./script.ts")).scriptFuzz,
   "voice-form": async () => (await import("./voice-form.ts")).voiceFormFuzz,
   "voice-word": async () => (await import("./voice-word.ts")).voiceWordFuzz,

@@ -13,7 +13,7 @@ export interface AbbreviationRules {
 const MAX_ABBREVIATION_CHARS = 20;
 const OPENING = "(\"“'‘«¿¡[";
 const INITIAL = /^\p{Lu}$/u;
-const NUMBER_AHEAD = /^[\p{Nd}IVXLC]/u;
+const NUMBER_AHEAD = /^(?:\p{Nd}|[IVXLC]{1,8}(?!\p{L}))/u;
 
 /** Makes the rules of a language whose abbreviations are listed. Single capitals are initials: "J. L. Borges". */
 export function createSentenceRules({
@@ -26,7 +26,7 @@ export function createSentenceRules({
       if (paragraph.charAt(mark) !== ".") return false;
       const word = wordBefore(paragraph, mark);
       if (beforeAnything.has(word) || INITIAL.test(word)) return true;
-      return beforeNumbers.has(word) && NUMBER_AHEAD.test(paragraph.slice(next, next + 2));
+      return beforeNumbers.has(word) && NUMBER_AHEAD.test(paragraph.slice(next, next + 10));
     },
     isHeading: (line) => heading.test(line),
   };

@@ -1,0 +1,132 @@
+const UNITS = (
+  "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete " +
+  "dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete " +
+  "veintiocho veintinueve"
+).split(" ");
+const TENS = "_ _ _ treinta cuarenta cincuenta sesenta setenta ochenta noventa".split(" ");
+const HUNDREDS =
+  "_ ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos".split(
+    " ",
+  );
+/** Powers of a million: "millón" is 10⁶, "billón" 10¹² (the long scale). */
+const POWERS = ["", "mill", "bill", "trill"];
+const ORDINALS =
+  "_ primero segundo tercero cuarto quinto sexto séptimo octavo noveno décimo undécimo duodécimo".split(" ");
+const ORDINAL_TENS =
+  "_ décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo";
+const ORDINALS_BY_TEN = `${ORDINAL_TENS} nonagésimo`.split(" ");
+const ORDINAL_HUNDREDS =
+  "_ cent ducent tricent cuadringent quingent sexcent septingent octingent noningent".split(" ");
+const PARTS = "_ _ medio tercio cuarto quinto sexto séptimo octavo noveno décimo".split(" ");
+const ROMAN = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 } as const;
+const WELL_FORMED = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
+
+/** How a number ends: "uno", "un libro", "una casa"; the hundreds agree too. */
+export type Form = "alone" | "masculine" | "feminine";
+
+/** Writes a whole number in words. More than 24 digits are read one by one. */
+export function cardinal(digits: string, form: Form = "alone"): string {
+  const value = digits.replace(/^0+(?=\d)/, "");
+  if (value.length > POWERS.length * 6) return spelledDigits(digits);
+  const words: string[] = [];
+  const groups = Math.ceil(value.length / 6);
+  for (let power = groups - 1; power >= 0; power--) {
+    const end = value.length - power * 6;
+    const part = Number(value.slice(Math.max(0, end - 6), end));
+    if (power === 0 && (part > 0 || groups === 1)) words.push(belowMillion(part, form));
+    if (power > 0 && part > 0)
+      words.push(belowMillion(part, "masculine"), POWERS[power]! + (part === 1 ? "ón" : "ones"));
+  }
+  return words.join(" ");
+}
+
+function belowMillion(n: number, form: Form): string {
+  const [high, low] = [Math.floor(n / 1000), n % 1000];
+  if (high === 0) return belowThousand(low, form);
+  const start = high === 1 ? "mil" : `${belowThousand(high, form === "alone" ? "masculine" : form)} mil`;
+  return low === 0 ? start : `${start} ${belowThousand(low, form)}`;
+}
+
+function belowThousand(n: number, form: Form): string {
+  if (n === 100) return "cien";
+  const hundreds = n < 100 ? "" : HUNDREDS[Math.floor(n / 100)]!;
+  const agreed = form === "feminine" ? hundreds.replace(/os$/, "as") : hundreds;
+  if (n >= 100 && n % 100 === 0) return agreed;
+  return `${agreed} ${belowHundred(n % 100, form)}`.trim();
+}
+
+function belowHundred(n: number, form: Form): string {
+  if (n === 21 && form === "masculine") return "veintiún";
+  const one = form === "alone" ? "uno" : form === "masculine" ? "un" : "una";
+  if (n < 30) return UNITS[n]!.replace(/uno$/, one);
+  const tens = TENS[Math.floor(n / 10)]!;
+  return n % 10 === 0 ? tens : `${tens} y ${belowHundred(n % 10, form)}`;
+}
+
+/** Writes an ordinal up to 999; larger ones are said as cardinals. `isBeforeNoun` shortens "primero" and "tercero". */
+export function ordinal(n: number, isFeminine = false, isBeforeNoun = false): string {
+  if (n < 1 || n > 999) return cardinal(String(n));
+  const [hundreds, rest] = [Math.floor(n / 100), n % 100];
+  const words = [
+    hundreds === 0 ? "" : `${ORDINAL_HUNDREDS[hundreds]}ésimo`,
+    rest <= 12 ? "" : ORDINALS_BY_TEN[Math.floor(rest / 10)]!,
+    rest === 0 ? "" : rest <= 12 ? ORDINALS[rest]! : rest % 10 === 0 ? "" : ORDINALS[rest % 10]!,
+  ];
+  const said = words.filter((word) => word !== "").join(" ");
+  if (isFeminine) return said.replace(/o(?= |$)/g, "a");
+  return isBeforeNoun ? said.replace(/(prim|terc)ero$/, "$1er") : said;
+}
+
+export function spelledDigits(digits: string): string {
+  return Array.from(digits, (digit) => UNITS[Number(digit)]).join(" ");
+}
+
+/** Writes the digits after a comma: up to two as one number after their zeros, more one by one. */
+export function decimals(digits: string): string {
+  if (digits.length > 2) return spelledDigits(digits);
+  const rest = digits.replace(/^0+/, "");
+  const zeros = "cero ".repeat(digits.length - rest.length);
+  return `${zeros}${rest === "" ? "" : cardinal(rest)}`.trim();
+}
+
+/** Writes a fraction below one with a denominator up to ten, such as "tres cuartos"; else `null`. */
+export function fraction(above: number, below: number): string | null {
+  const part = PARTS[below];
+  if (above < 1 || above >= below || part === undefined) return null;
+  return above === 1 ? `un ${part}` : `${cardinal(String(above))} ${part}s`;
+}
+
+/** Returns the value of a well-formed Roman numeral, or 0. */
+export function romanValue(numeral: string): number {
+  if (!WELL_FORMED.test(numeral)) return 0;
+  const values = Array.from(numeral, (letter) => ROMAN[letter as keyof typeof ROMAN]);
+  return values.reduce<number>((sum, value, at) => sum + ((values[at + 1] ?? 0) > value ? -value : value), 0);
+}
+
+/** A numeral as written: its whole part without separators, its decimals, and the word between them. */
+export interface Numeral {
+  readonly whole: string;
+  readonly decimals: string | null;
+  readonly point: "coma" | "punto";
+}
+
+/** The source of a pattern of numerals with separators of thousands and decimals. */
+export const NUMERAL =
+  "(?:[1-9]\\d{0,2}(?:\\.\\d{3}){1,7}(?:,\\d{1,20})?|[1-9]\\d{0,2}(?:,\\d{3}){1,7}(?:\\.\\d{1,20})?|" +
+  "\\d{1,40}(?:[.,]\\d{1,20})?)(?!\\d|[.,]\\d)";
+
+/** Parses a numeral: a separator before exactly three digits groups, except after a single 0. */
+export function readNumeral(text: string): Numeral {
+  const grouped = /^[1-9]\d{0,2}(?:(?:\.\d{3})+(?:,(\d+))?|(?:,\d{3})+(?:\.(\d+))?)$/.exec(text);
+  const [, comma, point = comma] = grouped ?? /^\d+(?:,(\d+)|\.(\d+))?$/.exec(text) ?? [];
+  const rest = point ?? null;
+  const whole = (rest === null ? text : text.slice(0, -rest.length)).replace(/\D/g, "");
+  return { whole, decimals: rest, point: comma === undefined ? "punto" : "coma" };
+}
+
+/** Writes a numeral in words. Numbers that begin with 0 are codes: "007". */
+export function spokenNumeral(text: string, form: Form = "alone"): string {
+  const { whole, decimals: rest, point } = readNumeral(text);
+  if (rest !== null) return `${cardinal(whole)} ${point} ${decimals(rest)}`;
+  return /^0\d/.test(whole) ? spelledDigits(whole) : cardinal(whole, form);
+}

@@ -1,0 +1,93 @@
+import { wordMap, wordSet } from "../../characters.ts";
+import type { Alphabet, Language, Question } from "../language.ts";
+import { createSentenceRules } from "../sentence-rules.ts";
+import { normaliseSpanish } from "./normalise.ts";
+import { spanishUnits } from "./units.ts";
+import { INITIALS, NUMBERED, TITLES } from "./vocabulary.ts";
+
+/** The symbols of misaki's `EspeakG2P("es")`, which Kokoro's Spanish voices were trained with. */
+const ALPHABET: Alphabet = {
+  symbols: new Set("AIWabdefijklmnoprstuwxβɣðθɛɡŋɪɲɾʃʊʎʝʤʧːˈˌ "),
+  spellings: [
+    ...wordMap(
+      "t\u0361ʃ ʧ,d\u0361ʒ ʤ,ɟ\u0361ʝ ʝ,tʃ ʧ,dʒ ʤ,ɟʝ ʝ,a\u026a I,aɪ I,eɪ A,aʊ W,ai\u032f I,ei\u032f A,au\u032f W,g ɡ,v b,z s,h x,χ x," +
+        "ɹ ɾ,ʒ ʝ,ɟ ʝ,ɱ m,ɔ o,ɑ a,æ a,' ˈ",
+    ),
+    [".", ""],
+  ],
+};
+
+const QUESTION_WORDS = wordSet(
+  "qué quién quiénes cuál cuáles cómo cuándo dónde adónde cuánto cuánta cuántos cuántas que quien cual como cuando donde " +
+    "cuanto cuanta cuantos cuantas",
+);
+const LEAD_INS = wordSet(
+  "y e o pero entonces pues a de en con por para desde hasta hacia sobre según bueno oye perdón",
+);
+/** What follows "o" without being an alternative: "¿o no?". */
+const NO_CHOICE = wordSet("no qué que algo así sea más menos");
+
+const NEVER_LAST = new Set([
+  ...TITLES.keys(),
+  ...INITIALS.keys(),
+  "p",
+  "Ej",
+  "ej",
+  "núm",
+  "EE",
+  "RR",
+  "FF",
+  "CC",
+  "JJ",
+  "DD",
+]);
+for (const ending of [
+  "a.C",
+  "d.C",
+  "a.J.C",
+  "d.J.C",
+  "EE.UU",
+  "S.A",
+  "S.L",
+  "D.F",
+  "RR.HH",
+  "DD.HH",
+  "JJ.OO",
+])
+  NEVER_LAST.delete(ending);
+
+export const SPANISH: Language = {
+  tag: "es",
+  sentences: createSentenceRules({
+    beforeAnything: NEVER_LAST,
+    beforeNumbers: new Set(NUMBERED.keys()),
+    heading:
+      /^(?:(?:cap[ií]tulo|parte|libro|acto|escena|canto|carta)\s+[\p{L}\d]{1,20}(?:$|[.:—–-].*)|(?:pr[óo]logo|ep[íi]logo|prefacio|introducci[óo]n|ap[ée]ndice)[^.!?]{0,40}$)/iu,
+  }),
+  alphabet: ALPHABET,
+  normalise: normaliseSpanish,
+  units: spanishUnits,
+  question: questionKind,
+  choiceAt,
+};
+
+/** A question is open if its first clause that is no lead-in begins with a question word; "¿" marks where it begins. */
+function questionKind(sentence: string): Question {
+  const asked = sentence.slice(sentence.lastIndexOf("¿") + 1);
+  const words = wordsIn(asked);
+  for (const clause of asked.split(/[,;:—–()]/u)) {
+    const first = wordsIn(clause).find((word) => !LEAD_INS.has(word));
+    if (first !== undefined && QUESTION_WORDS.has(first)) return "open";
+  }
+  return choiceAt(words) > 0 ? "choice" : "yes-no";
+}
+
+function choiceAt(words: readonly string[]): number {
+  const at = Math.max(words.lastIndexOf("o"), words.lastIndexOf("u"));
+  const next = words[at + 1];
+  return at > 0 && next !== undefined && !NO_CHOICE.has(next) ? at : -1;
+}
+
+function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

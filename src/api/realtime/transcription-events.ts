@@ -46,17 +46,21 @@ export class TranscriptionEvents {
     return text !== "";
   }
 
-  /** Sends the words that were not sent, unless they contradict those that were. */
+  /** Sends the words after those that were sent, unless other words were: case and punctuation may have changed. */
   #sendDelta(itemId: string, text: string): void {
-    const sent = this.#sent.get(itemId) ?? "";
-    if (text.length <= sent.length || !text.startsWith(sent)) return;
-    this.#sent.set(itemId, text);
+    const sent = this.#sent.get(itemId)?.split(" ") ?? [];
+    const words = text.split(" ");
+    const isSame = sent.every((word, at) => lettersOf(word) === lettersOf(words[at] ?? ""));
+    if (text === "" || words.length <= sent.length || !isSame) return;
+    const more = words.slice(sent.length);
+    this.#sent.set(itemId, [...sent, ...more].join(" "));
     // Turns that were cleared never complete.
     if (this.#sent.size > MAX_OPEN) this.#sent.delete(this.#sent.keys().next().value!);
-    this.#context.send(`${PREFIX}.delta`, {
-      item_id: itemId,
-      content_index: 0,
-      delta: text.slice(sent.length),
-    });
+    const delta = `${sent.length === 0 ? "" : " "}${more.join(" ")}`;
+    this.#context.send(`${PREFIX}.delta`, { item_id: itemId, content_index: 0, delta });
   }
+}
+
+function lettersOf(word: string): string {
+  return word.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
 }

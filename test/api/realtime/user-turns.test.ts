@@ -196,6 +196,32 @@ describe("a user's turn", () => {
     assert.equal(languageAfter(""), undefined);
   });
 
+  it("is sent in deltas while it is spoken in a transcription session only", () => {
+    for (const type of ["transcription", "realtime"] as const) {
+      const driver = speaking({ type, transcription: {} });
+      for (const stable of ["", "We went,", "we went to"])
+        driver.step({ type: "partial_transcript", from: 0, text: "", stable });
+      driver.windows(20, 0.01);
+      driver.transcript("We went to the sea.");
+      const deltas = driver.sent.flatMap(({ delta }) => delta ?? []);
+      const whole = type === "realtime" ? ["We went to the sea."] : ["We went,", " to", " the sea."];
+      assert.deepEqual(deltas, whole);
+      assert.equal(driver.sent.findLast(({ transcript }) => transcript)?.transcript, "We went to the sea.");
+    }
+  });
+
+  it("gets no more deltas once a word that was sent is corrected", () => {
+    const driver = speaking({ type: "transcription" });
+    for (const stable of ["We won", "We went to"])
+      driver.step({ type: "partial_transcript", from: 0, text: "", stable });
+    driver.windows(20, 0.01);
+    driver.transcript("We went to the sea.");
+    assert.deepEqual(
+      driver.sent.flatMap(({ delta }) => delta ?? []),
+      ["We won"],
+    );
+  });
+
   it("reports a failed transcription to a client that asked for transcripts", () => {
     const driver = speaking({ transcription: {} });
     driver.windows(20, 0.01);

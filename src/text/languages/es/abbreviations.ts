@@ -5,6 +5,8 @@ import { ABBREVIATIONS, INITIALS, NUMBERED, TITLES } from "./vocabulary.ts";
 export const ABBREVIATED: readonly Rule[] = [
   wordRule("EE ?UU", "Estados Unidos"),
   rule("(?<![\\p{L}\\p{N}.])\\p{L}{1,2}(?:\\. ?\\p{L}{1,2}){1,4}\\.?(?!\\p{L})", withoutInitials),
+  rule("(?<![\\p{L}\\p{N}.])[Ss]s?\\. ?(?=[IVX]{1,6}(?!\\p{L}))", "siglo "),
+  wordRule("D\\.?ª", "doña"),
   wordRule("s/n", "sin número"),
   rule("(?<![\\p{L}\\p{N}])[Cc]/ ?(?=\\p{Lu})", "calle "),
   rule("(?<![\\p{L}\\p{N}])[Nn]\\.?[º°] ?(?=\\d)", "número "),
@@ -28,10 +30,11 @@ function withoutInitials(match: string): string {
 function expanded(match: string, word: string, next: string, isLast: boolean): string {
   const title = TITLES.get(word);
   if (title !== undefined && /^ ?\p{Lu}/u.test(next)) return title;
-  const numbered = NUMBERED.get(word);
-  const isBeforeNumber = /^ ?[\dIVXLC]/.test(next);
-  if (numbered !== undefined && isBeforeNumber) return `${numbered}${next.startsWith(" ") ? "" : " "}`;
-  const said = ABBREVIATIONS.get(word) ?? (word.length > 2 ? (title ?? numbered) : undefined);
+  const numbered = NUMBERED.get(word) ?? NUMBERED.get(word.toLowerCase());
+  if (numbered !== undefined && /^ ?[\dIVXLC]/.test(next))
+    return `${numbered}${next.startsWith(" ") ? "" : " "}`;
+  const lone = word.length > 2 ? (title ?? numbered) : word.length > 1 ? title : undefined;
+  const said = ABBREVIATIONS.get(word) ?? ABBREVIATIONS.get(word.toLowerCase()) ?? lone;
   if (said === undefined) return match;
   return isLast || /^ [\p{Lu}¿¡]/u.test(next) ? `${said}.` : said;
 }

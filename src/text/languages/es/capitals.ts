@@ -4,7 +4,7 @@ import { type Rule, rule, wordRule } from "./rule.ts";
 import { spelledLetters, UNSTRESSED } from "./vocabulary.ts";
 import { RESPELLED } from "./word-sounds.ts";
 
-const CAPITALS = withRanges(/\p{Lu}{2}/u);
+const CAPITALS = withRanges(/\p{Lu}{2} \p{Lu}{2,40}(?!\p{N})/u);
 const SMALL = withRanges(/\p{Ll}/u);
 const SYLLABLE = "(?:[BCDFGKPT][LR]|CH|LL|QU|GU|[BCDFGHJ-NPRSTV-ZÑ])?[AEIOUÁÉÍÓÚ]{1,2}[BCDFGL-PRSTVXYZ]?";
 const SAYABLE = new RegExp(`^(?:${SYLLABLE}){1,6}$`);
@@ -14,7 +14,7 @@ const SOUNDS = /^(?:p?s+h*|[bg]?r+|h?m+|z+|p?f+|t?sk)$/;
 /** Lowers a sentence that is written in capitals throughout. */
 export function withoutShouting(sentence: RewrittenText): RewrittenText {
   const { text } = sentence;
-  const isShouted = CAPITALS.test(text) && !SMALL.test(text) && /[^\s.\d]{7}|[^\s.] [^\s.]/.test(text);
+  const isShouted = CAPITALS.test(text) && !SMALL.test(text);
   return isShouted ? sentence.replace(/[A-ZÁÉÍÓÚÜÑ]+/g, (word) => word.toLowerCase()) : sentence;
 }
 

@@ -1,4 +1,4 @@
-import { SPACE } from "../../characters.ts";
+import { SPACE, wordMap } from "../../characters.ts";
 import { withoutMarkup } from "../../normalise/markup.ts";
 import type { RewrittenText } from "../../rewritten-text.ts";
 import { ABBREVIATED } from "./abbreviations.ts";
@@ -13,6 +13,9 @@ const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 
 /** Other spellings of what the rules look for. */
 const PLAIN: readonly Rule[] = [
+  [/[Ee]-mail/g, "email"],
+  [/(?<=\d)['’](?=\d)/g, ","],
+  [/(?<=\d)['’](?=[ .,;]|$)/g, "′"],
   [/½/g, " 1/2"],
   [/¼/g, " 1/4"],
   [/¾/g, " 3/4"],
@@ -23,35 +26,23 @@ const PLAIN: readonly Rule[] = [
   [/ -{1,3} |(?<=\S)--(?=\S)/g, " — "],
 ];
 
-const SIGNS: readonly Rule[] = [
-  ["&", "y"],
-  ["+", "más"],
-  ["=", "igual a"],
-  ["×", "por"],
-  ["÷", "entre"],
-  ["<", "menor que"],
-  [">", "mayor que"],
-  ["±", "más menos"],
-  ["@", "arroba"],
-  ["%", "por ciento"],
-  ["‰", "por mil"],
-  ["€", "euros"],
-  ["$", "dólares"],
-  ["£", "libras"],
-  ["°", "grados"],
-  ["§", "sección"],
-  ["∞", "infinito"],
-].map(([sign, words]) => [new RegExp(`\\${sign}`, "g"), ` ${words} `] as const);
+const SIGNS: readonly Rule[] = Array.from(
+  wordMap(
+    "& y,+ más,= igual a,× por,÷ entre,< menor que,> mayor que,± más menos,@ arroba,% por ciento,‰ por mil,€ euros," +
+      "$ dólares,£ libras,° grados,§ sección,∞ infinito",
+  ),
+  ([sign, words]) => [new RegExp(`\\${sign}`, "g"), ` ${words} `] as const,
+);
 
-const TIDY: readonly Rule[] = [rule("[*_~^`|\\\\{}]", " "), [/ {2,}/g, " "], [/ (?=[,.;:!?…])/g, ""]];
+const TIDY: readonly Rule[] = [rule("[*_~^`|\\\\{}/]", " "), [/ {2,}/g, " "], [/ (?=[,.;:!?…])/g, ""]];
 
 /** The order matters: what has a narrower pattern comes first, and later rules see the words of earlier ones. */
 const PASSES: readonly Rule[] = [
   ...PLAIN,
   ...ELECTRONIC,
+  ...GROUPED,
   ...DATES,
   ...ABBREVIATED,
-  ...GROUPED,
   ...ORDINALS,
   ...QUANTITIES,
   ...NUMBERS,

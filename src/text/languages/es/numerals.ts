@@ -5,11 +5,14 @@ import { FEMININE_DETERMINERS, isCounted, isFeminine, LABELS, UNSTRESSED } from 
 const COUNTRY = "(?:(\\(?\\+\\d{1,3}\\)?)[ -]?)?";
 const GROUPS = "((?:\\(\\d{2,4}\\) ?)?\\d{2,4}(?:[ -]\\d{2,4}){1,5})";
 
-/** What has several groups of digits. */
+/** Telephone numbers and ranges, before dates and times are words. */
 export const GROUPED: readonly Rule[] = [
   rule(`(?<![\\p{L}\\d.,/+(]|\\d[ -])${COUNTRY}${GROUPS}(?![\\p{L}\\d]|[.,:/-]\\d)`, telephone),
   rule("(?<![\\d.,])[1-9]\\d{0,2}(?: \\d{3}){1,5}(?!\\d)", (match) => match.replaceAll(" ", ".")),
-  rule("(?<=(?<![\\p{L}\\d.,-])\\d[\\d.,]{0,20} ?[%€]?) ?[-–] ?(?=[$€£]?\\d[\\d.,]{0,20}(?![\\d-]))", " a "),
+  rule(
+    "(?<=(?<![\\p{L}\\d.,-])\\d[\\d.,:]{0,20} ?[%€]?) ?[-–] ?(?=[$€£]?\\d[\\d.,:]{0,20}(?![\\d-]))",
+    " a ",
+  ),
 ];
 
 /** Ordinals, which look like measures otherwise. */
@@ -32,20 +35,15 @@ export const NUMBERS: readonly Rule[] = [
   wordRule("(\\p{L}{3,12}) ([IVXLCDM]{1,9})(?!\\. \\p{Lu})", numberedByRoman),
   wordRule(
     `(?:[IVX]{2,7}|(?<=(?:[Ee]l|[Ll]a|[Dd]el|[Aa]l) )[IVX](?= \\p{Lu}\\p{Ll}))${NEXT_WORD}`,
-    (match, noun) => {
-      const value = romanValue(match);
-      if (value === 0) return match;
-      const isOrdinal = noun !== undefined && isCounted(noun.toLowerCase()) && value <= 50;
-      return isOrdinal ? ordinal(value, isFeminine(noun.toLowerCase()), true) : cardinal(String(value));
-    },
+    romanBeforeNoun,
   ),
-  rule(`${BEFORE_NUMERAL}(?:(\\d{1,3}) )?(\\d{1,3})/(\\d{1,3})(?![\\d/])${NEXT_WORD}`, slashed),
+  rule(`${BEFORE_NUMERAL}(?:(\\d{1,3}) )?(\\d{1,4})/(\\d{1,4})(?![\\d/])${NEXT_WORD}`, slashed),
   rule("(?<!\\d)(\\d{1,3}):(\\d{1,3})(?![\\d:])", (_match, above, below) => `${above} a ${below}`),
-  rule("(?<![\\p{L}\\d.,])\\d{1,5}(?:\\.\\d{1,5}){2,5}(?![\\d.,])", (match) =>
+  rule("(?<![\\p{L}\\d.,])\\d{1,5}(?:\\.\\d{1,5}){2,5}(?!\\d|[.,]\\d)", (match) =>
     /^[1-9]\d{0,2}(?:\.\d{3})+$/.test(match) ? match : match.replaceAll(".", " punto "),
   ),
   rule("(?<=\\p{L})(?=\\d)|(?<=\\d)(?=\\p{L})", " "),
-  rule("(?<![\\d.,])\\d{9,15}(?![\\d]|[.,]\\d)", (match) =>
+  rule("(?<![\\d.,])\\d{8,15}(?![\\d]|[.,]\\d)", (match) =>
     (match.match(/\d{1,3}/g) ?? []).map(spelledDigits).join(", "),
   ),
   rule(
@@ -59,7 +57,8 @@ function telephone(match: string, country: string | undefined, rest: string): st
   const groups = rest.match(/\d+/g) ?? [];
   const length = groups.join("").length;
   const isOneNumber = /^\d{1,3}(?: \d{3})+$/.test(rest) && !(length === 9 && /^[6-9]\d\d /.test(rest));
-  const isLong = length >= 8 && groups.length > 2 && !isOneNumber;
+  const isDate = /^\d{4}-\d\d-\d\d$|^\d\d-\d\d-\d{2,4}$/.test(rest);
+  const isLong = length >= 8 && groups.length > 2 && !isOneNumber && !isDate;
   const isLocal = /^\d{3}-\d{3}[1-9]$/.test(rest);
   if (!isLong && !isLocal && country === undefined && !rest.startsWith("(")) return match;
   const code = country === undefined ? "" : `más ${spelledDigits(country.replace(/\D/g, ""))}, `;
@@ -101,22 +100,27 @@ function numberedByRoman(match: string, word: string, numeral: string): string {
   return `${word} ${value <= 10 ? ordinal(value, isQueen) : cardinal(String(value))}`;
 }
 
+/** "II Guerra Mundial", "XXV aniversario". */
+function romanBeforeNoun(match: string, noun: string | undefined): string {
+  const value = romanValue(match);
+  if (value === 0) return match;
+  const isOrdinal = noun !== undefined && isCounted(noun.toLowerCase()) && value <= 50;
+  return isOrdinal ? ordinal(value, isFeminine(noun), true) : cardinal(String(value));
+}
+
 function slashed(match: string, whole: string | undefined, above: string, below: string, next = ""): string {
   if (match === "24/7") return "veinticuatro siete";
   const part = fraction(Number(above), Number(below));
-  if (part === null) return match.replace("/", " barra ");
+  if (part === null) return match.replace("/", above.length > 3 ? " " : " barra ");
   const agreed = /^(?:part|hor|docen)/.test(next) ? part.replace(/o(s?)$/, "a$1") : part;
   const said = below === "2" ? agreed.replace("un ", "") : agreed;
   return whole === undefined ? said : `${cardinal(whole, "masculine")} y ${said}`;
 }
 
-function counted(numeral: string, before?: string, next?: string, second?: string): string {
-  const { length } = numeral;
-  const isLabel = before !== undefined && LABELS.has(before.toLowerCase());
-  const isNoun =
-    next !== undefined && isCounted(next) && (numeral === "1" || /s$/.test(next) || next === "mil");
-  if (length > 0 && isNoun && !isLabel)
-    return spokenNumeral(numeral, isFeminine(next, second) ? "feminine" : "masculine");
-  const isFeminineAlone = FEMININE_DETERMINERS.has((before ?? "").toLowerCase());
-  return spokenNumeral(numeral, isFeminineAlone && !isLabel ? "feminine" : "alone");
+function counted(numeral: string, before = "", next = "", second?: string): string {
+  if (LABELS.has(before.toLowerCase())) return spokenNumeral(numeral);
+  if (numeral === "1" && before === "la") return "una";
+  const isNoun = next !== "" && isCounted(next) && (numeral === "1" || /s$|^mil$/.test(next));
+  const isFeminineNoun = isNoun ? isFeminine(next, second) : FEMININE_DETERMINERS.has(before.toLowerCase());
+  return spokenNumeral(numeral, isFeminineNoun ? "feminine" : isNoun ? "masculine" : "alone");
 }

@@ -1,7 +1,7 @@
 import { alternatives } from "../../normalise/rule.ts";
 import { cardinal, NUMERAL, readNumeral, spokenNumeral } from "./numbers.ts";
 import { BEFORE_NUMERAL, type Rule, rule } from "./rule.ts";
-import { CURRENCIES, isFeminine, plural, UNITS } from "./vocabulary.ts";
+import { CURRENCIES, isFeminine, plural, unitNamed } from "./vocabulary.ts";
 
 const SIGN = `(${alternatives(CURRENCIES.keys())})`;
 const SCALE = "(?: ?(mil|millón|millones|M|k)(?![\\p{L}\\p{N}])(?: de)?)?";
@@ -13,14 +13,13 @@ const AFTER_UNIT = "(?![\\p{L}\\p{N}/])(?:\\.(?= \\p{Ll}))?";
 /** Money, percentages and measures. */
 export const QUANTITIES: readonly Rule[] = [
   rule('(?<![^\\s(\\[«"“¿¡])[-−](?=[$€£¥]? ?\\d)', "menos "),
-  rule("(?<=\\d) ?[x×] ?(?=\\d)", " por "),
-  rule(`(?<![\\p{L}\\p{N}$])${SIGN} ?(${NUMERAL})${SCALE}`, (_match, sign, numeral, scale) =>
-    money(sign!, numeral!, scale),
+  rule("(?<=\\d) ?[x×] ?(?=\\d)|(?<=\\p{L})/(?=\\d)", " por "),
+  rule(`(?<![\\p{L}\\p{N}$])${SIGN} ?(${NUMERAL})${SCALE}${PER}`, (_match, sign, ...rest) =>
+    money(sign!, ...rest),
   ),
   rule(
     `${BEFORE_NUMERAL}(${NUMERAL})${SCALE} ?${SIGN}(?!\\p{L})${PER}`,
-    (_match, numeral, scale, sign, per) =>
-      `${money(sign!, numeral!, scale)}${per === undefined ? "" : ` por ${unitNamed(per)?.[0] ?? per}`}`,
+    (_match, numeral, scale, sign, per) => money(sign!, numeral, scale, per),
   ),
   rule(
     `${BEFORE_NUMERAL}(${NUMERAL}) ?([%‰])`,
@@ -33,8 +32,9 @@ export const QUANTITIES: readonly Rule[] = [
   ),
 ];
 
-function money(sign: string, numeral: string, scale: string | undefined): string {
-  const [one, cent] = CURRENCIES.get(sign)!;
+function money(sign: string, numeral = "", scale?: string, per?: string): string {
+  if (per !== undefined) return `${money(sign, numeral, scale)} por ${unitNamed(per)?.[0] ?? per}`;
+  const [one = "", cent = ""] = CURRENCIES.get(sign)!.replace("-", " ").split("/");
   const form = isFeminine(one) ? "feminine" : "masculine";
   if (scale !== undefined) {
     const isThousand = scale === "mil" || scale === "k";
@@ -77,8 +77,4 @@ function measured(
 function raised(noun: string, power: string | undefined, isMany: boolean): string {
   if (power === undefined) return "";
   return ` ${power === "²" ? "cuadrad" : "cúbic"}${isFeminine(noun) ? "a" : "o"}${isMany ? "s" : ""}`;
-}
-
-function unitNamed(name: string): readonly [string, string] | undefined {
-  return UNITS.get(name);
 }

@@ -3,7 +3,7 @@ import type { Alphabet, Language, Question } from "../language.ts";
 import { createSentenceRules } from "../sentence-rules.ts";
 import { normaliseSpanish } from "./normalise.ts";
 import { spanishUnits } from "./units.ts";
-import { INITIALS, NUMBERED, TITLES } from "./vocabulary.ts";
+import { NUMBERED, TITLES } from "./vocabulary.ts";
 
 /** The symbols of misaki's `EspeakG2P("es")`, which Kokoro's Spanish voices were trained with. */
 const ALPHABET: Alphabet = {
@@ -27,42 +27,16 @@ const LEAD_INS = wordSet(
 /** What follows "o" without being an alternative: "¿o no?". */
 const NO_CHOICE = wordSet("no qué que algo así sea más menos");
 
-const NEVER_LAST = new Set([
-  ...TITLES.keys(),
-  ...INITIALS.keys(),
-  "p",
-  "Ej",
-  "ej",
-  "núm",
-  "EE",
-  "RR",
-  "FF",
-  "CC",
-  "JJ",
-  "DD",
-]);
-for (const ending of [
-  "a.C",
-  "d.C",
-  "a.J.C",
-  "d.J.C",
-  "EE.UU",
-  "S.A",
-  "S.L",
-  "D.F",
-  "RR.HH",
-  "DD.HH",
-  "JJ.OO",
-])
-  NEVER_LAST.delete(ending);
+/** The parts of abbreviations of several words, and those that stand before a word: "p. ej.", "EE. UU.". */
+const NEVER_LAST = [...TITLES.keys(), ..."p ej p.ej P.ej p.e S.M EE RR FF CC JJ DD a d q".split(" ")];
 
 export const SPANISH: Language = {
   tag: "es",
   sentences: createSentenceRules({
-    beforeAnything: NEVER_LAST,
+    beforeAnything: new Set(NEVER_LAST),
     beforeNumbers: new Set(NUMBERED.keys()),
     heading:
-      /^(?:(?:cap[ií]tulo|parte|libro|acto|escena|canto|carta)\s+[\p{L}\d]{1,20}(?:$|[.:—–-].*)|(?:pr[óo]logo|ep[íi]logo|prefacio|introducci[óo]n|ap[ée]ndice)[^.!?]{0,40}$)/iu,
+      /^(?:(?:cap[ií]tulo|parte|libro|acto|escena|canto|carta)\s+[\p{L}\d]{1,20}(?:$|[.:—–-].*)|(?:pr[óo]|ep[íi])logo[^.!?]{0,40}$)/iu,
   }),
   alphabet: ALPHABET,
   normalise: normaliseSpanish,

@@ -1,3 +1,5 @@
+import { wordMap } from "../../characters.ts";
+
 /** A sound of a word, or what stands for a given word's phonemes. */
 export interface Sound {
   symbol: string;
@@ -16,69 +18,30 @@ export interface Sound {
   isClosed?: boolean;
 }
 
-const BARE: Readonly<Record<string, string>> = { á: "a", é: "e", í: "i", ó: "o", ú: "u", ü: "u" };
+const BARE = wordMap("á a,é e,í i,ó o,ú u,ü u");
 const VOWELS = "aeiouáéíóúü";
 /** Spellings by their first letter; the first that fits decides. Other letters are their own sounds. */
-const SPELLINGS: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> = {
-  b: [[/b/y, "b"]],
-  c: [
-    [/ch/y, "ʧ"],
-    [/c(?=[eiéí])/y, "θ"],
-    [/ck?/y, "k"],
-  ],
-  ç: [[/ç/y, "s"]],
-  g: [
-    [/gu(?=[eiéí])|g(?![eiéí])/y, "ɡ"],
-    [/g/y, "x"],
-  ],
-  j: [[/j/y, "x"]],
-  l: [
-    [/ll(?=.)/y, "ʎ"],
-    [/ll?/y, "l"],
-  ],
-  ñ: [[/ñ/y, "ɲ"]],
-  p: [
-    [/ph/y, "f"],
-    [/p(?=t)/y, "pː"],
-    [/p/y, "p"],
-  ],
-  q: [[/qu(?=[eiéí])|q/y, "k"]],
-  r: [
-    [/rr|(?<![^nls])r/y, "r"],
-    [/r/y, "ɾ"],
-  ],
-  s: [
-    [/(?<!^de)sh/y, "ʃ"],
-    [/s/y, "s"],
-  ],
-  v: [[/v/y, "b"]],
-  x: [[/x/y, "ks"]],
-  y: [[/y(?=[aeiouáéíóúü])/y, "ʝ"]],
-  z: [[/z/y, "θ"]],
-};
-/** Letters of other languages that are no letter with an accent. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  ß: "s",
-  æ: "e",
-  œ: "e",
-  ø: "o",
-  ł: "l",
-  đ: "d",
-  þ: "z",
-  ð: "d",
-  ı: "i",
-};
+const SPELLINGS = new Map<string, [spelling: RegExp, symbols: string][]>();
+for (const [spelling, symbols] of wordMap(
+  "ch ʧ,c(?=[eiéí]) θ,ck? k,ç s,gu(?=[eiéí])|g(?![eiéí]) ɡ,g x,j x,ll(?=.) ʎ,ll? l,ñ ɲ,ph f,p(?=t) pː,qu(?=[eiéí])|q k," +
+    "rr|r(?<![^nls]r) r,r ɾ,sh(?<!^desh) ʃ,v b,x ks,y(?=[aeiouáéíóúü]) ʝ,z θ",
+)) {
+  const first = spelling.charAt(0);
+  SPELLINGS.set(first, [...(SPELLINGS.get(first) ?? []), [new RegExp(spelling, "y"), symbols]]);
+}
+/** Letters that are no Spanish letter with another accent. */
+const FOREIGN = wordMap(
+  "ß s,æ e,œ e,ø o,ł l,đ d,þ z,ð d,ı i,α alfa,β beta,γ gama,δ delta,λ lambda,μ mi,π pi,σ sigma,ω omega",
+);
+const NOT_SPANISH = /[^a-zñáéíóúüç]/g;
 
 /** Replaces Latin letters that Spanish lacks by near ones, and removes letters of other scripts. */
 export function inSpanishLetters(word: string): string {
-  const lower = word.toLowerCase();
-  if (/^[a-zñáéíóúüç]*$/.test(lower)) return lower;
-  return lower
-    .normalize("NFC")
-    .replace(
-      /[^a-zñáéíóúüç]/gu,
-      (letter) => FOREIGN[letter] ?? letter.normalize("NFKD").replace(/[^a-z]/gu, ""),
-    );
+  const lower = word.toLowerCase().normalize("NFC");
+  return lower.replace(
+    NOT_SPANISH,
+    (letter) => FOREIGN.get(letter) ?? letter.normalize("NFKD").replace(/[^a-z]/g, ""),
+  );
 }
 
 /** Returns the sounds of a lower-case word, with glides and diphthongs. */
@@ -106,7 +69,7 @@ export function soundsOf(word: string): Sound[] {
 }
 
 function spellingAt(letters: string, at: number): readonly [string, string] | undefined {
-  for (const [pattern, symbols] of SPELLINGS[letters.charAt(at)] ?? []) {
+  for (const [pattern, symbols] of SPELLINGS.get(letters.charAt(at)) ?? []) {
     pattern.lastIndex = at;
     if (pattern.test(letters)) return [letters.slice(at, pattern.lastIndex), symbols];
   }
@@ -114,21 +77,12 @@ function spellingAt(letters: string, at: number): readonly [string, string] | un
 }
 
 function vowel(letter: string, isAfterH: boolean): Sound {
-  const symbol = BARE[letter] ?? letter;
+  const symbol = BARE.get(letter) ?? letter;
   const isAccented = "áéíóú".includes(letter);
   return { symbol, isVowel: true, isAccented, isWeak: "iuü".includes(letter), isAfterH };
 }
 
-const DIPHTHONGS: Readonly<Record<string, string>> = {
-  ai: "I",
-  ei: "A",
-  au: "W",
-  oi: "oɪ",
-  eu: "eʊ",
-  ou: "ow",
-  ui: "uj",
-  iu: "iw",
-};
+const DIPHTHONGS = wordMap("ai I,ei A,au W,oi oɪ,eu eʊ,ou ow,ui uj,iu iw");
 
 /** Weak vowels beside others are no syllables: "bueno" bw, "baile" I, "ley" A. */
 function withGlides(sounds: readonly Sound[]): Sound[] {
@@ -137,20 +91,15 @@ function withGlides(sounds: readonly Sound[]): Sound[] {
     const last = out.at(-1);
     const next = sounds[at + 1];
     const isBeforeVowel = next?.isVowel === true && !next.isAfterH && next.symbol !== sound.symbol;
-    const isAfterVowel =
-      last?.isVowel === true &&
-      !sound.isAfterH &&
-      !last.isHeavy &&
-      !last.isAccented &&
-      last.symbol !== sound.symbol;
-    if (!sound.isWeak) out.push({ ...sound });
+    const isOpen =
+      last?.isVowel === true && !last.isHeavy && !last.isAccented && last.symbol !== sound.symbol;
+    const isAfterVowel = isOpen && !sound.isAfterH;
+    if (!sound.isWeak) out.push(sound);
     else if (isBeforeVowel && isAfterVowel) out.push({ symbol: sound.symbol === "i" ? "ʝ" : "w" });
-    else if (isBeforeVowel && !next.isY)
-      out.push(
-        isHeavy(out, sound) ? { ...sound, isHeavy: true } : { symbol: sound.symbol === "u" ? "w" : "j" },
-      );
-    else if (isAfterVowel && next?.isVowel !== true && last.symbol.length === 1) join(out, last, sound);
-    else out.push({ ...sound });
+    else if (isBeforeVowel && !next.isY && isHeavy(out, sound)) out.push({ ...sound, isHeavy: true });
+    else if (isBeforeVowel && !next.isY) out.push({ symbol: sound.symbol === "u" ? "w" : "j" });
+    else if (isAfterVowel && !next?.isVowel && last.symbol.length === 1) join(out, last, sound);
+    else out.push(sound);
   }
   return out;
 }
@@ -164,8 +113,8 @@ function isHeavy(out: readonly Sound[], { symbol }: Sound): boolean {
 }
 
 function join(out: Sound[], last: Sound, sound: Sound): void {
-  const [symbol, glide] = DIPHTHONGS[last.symbol + sound.symbol] ?? [];
-  if (symbol === undefined) out.push({ ...sound });
+  const [symbol = "", glide] = DIPHTHONGS.get(last.symbol + sound.symbol) ?? "";
+  if (symbol === "") out.push(sound);
   else {
     last.symbol = symbol;
     if (glide !== undefined) out.push({ symbol: glide });

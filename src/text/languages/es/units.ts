@@ -2,12 +2,12 @@ import { LETTER } from "../../characters.ts";
 import type { PhonemeUnit, WordSources } from "../language.ts";
 import { loanWord } from "./loan-words.ts";
 import { inSpanishLetters, type Sound } from "./spelling.ts";
-import { RESPELLED, wordSounds } from "./word-sounds.ts";
+import { wordSounds } from "./word-sounds.ts";
 
 const TOKENS = new RegExp(`[${LETTER}\\p{M}]+|[\\ue000-\\uf8ff]`, "gu");
 const PAUSE = /[;:,.!?—…()"“”¿¡]/;
 const BEFORE_PAUSE = /\s*(?:[;:,.!?—…()"“”¿¡]|$)/y;
-const UNSPOKEN = /[^\s;:,.!?—…()"“”¿¡]/g;
+const UNSPOKEN = /[^;:,.!?—…()"“”¿¡'’]+/g;
 
 /** A sound in its sentence. */
 interface Placed extends Sound {
@@ -49,17 +49,13 @@ function soundsIn(word: string, words: WordSources, isBeforePause: boolean): Sou
     const given = words.given(word);
     return given === null || given === "" ? [] : [{ symbol: given, isVowel: true }];
   }
-  const lower = RESPELLED.get(word) ?? inSpanishLetters(word);
+  const lower = inSpanishLetters(word);
   return lower === "" ? [] : (loanWord(lower, words) ?? wordSounds(lower, isBeforePause));
 }
 
+/** Keeps marks, and a space for anything else but the apostrophe of "O'Donnell". */
 function markPhonemes(gap: string): string {
-  return gap
-    .replace(/«/g, "“")
-    .replace(/»/g, "”")
-    .replace(/[-–\u0000-\u001f]/g, " ")
-    .replace(UNSPOKEN, "")
-    .replace(/\s+/g, " ");
+  return gap.replace(/«/g, "“").replace(/»/g, "”").replace(UNSPOKEN, " ").replace(/['’]/g, "");
 }
 
 const SOFTENED: Readonly<Record<string, string>> = { b: "β", d: "ð", ɡ: "ɣ" };
@@ -80,20 +76,12 @@ function symbolBeside(list: readonly Placed[], at: number): string {
     if (isInside ? isOpen(sound, next) && !isInitialDue : next.isVowel) return soft;
   }
   if (sound.symbol === "ʝ" && last?.symbol === "n" && sound.beginsWord) return "ʤ";
-  if (sound.symbol === "n" && next !== undefined) {
-    return next.symbol === "f" && list[at + 2]?.symbol === "ɾ" ? "m" : nasalBefore(next.symbol, isInside);
-  }
-  if (
-    sound.symbol === "e" &&
-    sound.stress === "ˈ" &&
-    !sound.isClosed &&
-    !sound.isAccented &&
-    next?.symbol === "n"
-  ) {
-    const closing = list[at + 2];
-    if (closing !== undefined && !closing.beginsWord && !closing.isVowel && !"jwf".includes(closing.symbol))
-      return "ɛ";
-  }
+  const second = list[at + 2];
+  if (sound.symbol === "n" && next !== undefined)
+    return next.symbol === "f" && second?.symbol === "ɾ" ? "m" : nasalBefore(next.symbol, isInside);
+  const mayOpen = sound.symbol === "e" && sound.stress === "ˈ" && !sound.isClosed && !sound.isAccented;
+  if (mayOpen && next?.symbol === "n" && second !== undefined && !second.beginsWord)
+    return second.isVowel || "jwf".includes(second.symbol) ? "e" : "ɛ";
   return sound.symbol;
 }
 

@@ -15,14 +15,14 @@ export const TITLES = wordMap(
 export const NUMBERED = wordMap(
   "pág página,págs páginas,vol volumen,vols volúmenes,cap capítulo,caps capítulos,núm número,núms números," +
     "art artículo,arts artículos,fig figura,figs figuras,tel teléfono,Tel teléfono,tfno teléfono,Tfno teléfono,Teléf teléfono," +
-    "apdo apartado,ap apartado,máx máximo,mín mínimo,aprox aproximadamente,No número,ed edición",
+    "apdo apartado,ap apartado,máx máximo,mín mínimo,aprox aproximadamente,No número,ed edición,p página,pp páginas",
 );
 /** Other abbreviations: after them a sentence ends if a capital follows. */
 export const ABBREVIATIONS = wordMap(
   "Ud usted,Uds ustedes,Vd usted,Vds ustedes,Dpto departamento,Depto departamento,dpto departamento,depto departamento," +
     "etc etcétera,ej ejemplo,admón administración,Cía compañía,izq izquierda,izqda izquierda,izda izquierda," +
     "dcha derecha,der derecha,vs versus,cf confróntese,cfr confróntese,ss siguientes,ibíd ibídem,íd ídem,Atte atentamente," +
-    "Fdo firmado,prov provincia,cta cuenta,adj adjunto,esq esquina,bco banco,gob gobierno,lun lunes,mié miércoles," +
+    "Fdo firmado,prov provincia,cta cuenta,adj adjunto,esq esquina,bco banco,gob gobierno,lun lunes,mié miércoles,miér miércoles," +
     "jue jueves,vie viernes,sáb sábado,dom domingo,Jr júnior,kgs kilos,hrs horas,seg segundos,mins minutos,cts céntimos",
 );
 /** Abbreviations of several words with their full stops, without spaces. */
@@ -33,44 +33,33 @@ export const INITIALS = wordMap(
     "C.P código postal,P.D posdata,q.e.p.d que en paz descanse,c.c con copia,S.M su majestad,s.n sin número,D.F de efe",
 );
 
-/** Units: singular, plural. Feminine ones end in -a. */
-export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = new Map(
-  [
-    ...wordMap(
-      "km kilómetro,m metro,cm centímetro,dm decímetro,mm milímetro,µm micrómetro,nm nanómetro,kg kilo,Kg kilo,g gramo,gr gramo," +
-        "mg miligramo,t tonelada,l litro,L litro,ml mililitro,mL mililitro,cl centilitro,dl decilitro,hl hectolitro,ha hectárea,h hora," +
-        "hs hora,min minuto,s segundo,seg segundo,ms milisegundo,KB kilobyte,kB kilobyte,MB megabyte,GB gigabyte,TB terabyte,W vatio," +
-        "kW kilovatio,MW megavatio,Wh vatio-hora,kWh kilovatio-hora,V voltio,A amperio,mA miliamperio,mAh miliamperio-hora,Hz hercio," +
-        "kHz kilohercio,MHz megahercio,GHz gigahercio,cal caloría,kcal kilocaloría,J julio,kJ kilojulio,N newton,Pa pascal," +
-        "kPa kilopascal,bar bar,dB decibelio,px píxel,Mbps megabit-por-segundo,Gbps gigabit-por-segundo,lb libra,oz onza,ft pie," +
-        "in pulgada,mi milla,° grado,º grado,°C grado,ºC grado,°F grado-Fahrenheit,ºF grado-Fahrenheit,′ minuto,″ segundo",
-    ),
-  ].map(([unit, words]) => {
-    const [one = "", ...rest] = words.split("-");
-    return [unit, [one, plural(one)].map((noun) => [noun, ...rest].join(" ")) as [string, string]];
-  }),
+const UNITS = wordMap(
+  "km kilómetro,m metro,cm centímetro,dm decímetro,mm milímetro,µm micrómetro,nm nanómetro,kg kilo,Kg kilo,g gramo,gr gramo," +
+    "mg miligramo,t tonelada,l litro,L litro,ml mililitro,mL mililitro,cl centilitro,dl decilitro,hl hectolitro,ha hectárea,h hora," +
+    "hs hora,min minuto,s segundo,seg segundo,ms milisegundo,KB kilobyte,kB kilobyte,MB megabyte,GB gigabyte,TB terabyte,W vatio," +
+    "kW kilovatio,MW megavatio,Wh vatio-hora,kWh kilovatio-hora,V voltio,mA miliamperio,mAh miliamperio-hora,Hz hercio," +
+    "kHz kilohercio,MHz megahercio,GHz gigahercio,cal caloría,kcal kilocaloría,kJ kilojulio,Pa pascal," +
+    "kPa kilopascal,bar bar,dB decibelio,px píxel,Mbps megabit-por-segundo,Gbps gigabit-por-segundo,lb libra,oz onza,ft pie," +
+    "° grado,º grado,°C grado,ºC grado,°F grado-Fahrenheit,ºF grado-Fahrenheit,′ minuto,″ segundo",
 );
 
-/** Currencies: singular, and the word for hundredths. Feminine ones end in -a. */
-export const CURRENCIES: ReadonlyMap<string, readonly [one: string, cent: string]> = new Map(
-  [
-    ...wordMap(
-      "€ euro céntimo,EUR euro céntimo,$ dólar centavo,US$ dólar centavo,USD dólar centavo,£ libra penique,GBP libra penique," +
-        "¥ yen sen,JPY yen sen,MXN peso-mexicano centavo,MX$ peso-mexicano centavo,ARS peso-argentino centavo," +
-        "AR$ peso-argentino centavo,COP peso-colombiano centavo,CLP peso-chileno centavo,UYU peso-uruguayo centavo," +
-        "PEN sol céntimo,S/ sol céntimo,BRL real centavo,R$ real centavo,CHF franco-suizo céntimo,BTC bitcoin satoshi,₿ bitcoin satoshi",
-    ),
-  ].map(([sign, words]) => {
-    const [one = "", cent = ""] = words.split(" ");
-    return [sign, [one.replace("-", " "), cent]];
-  }),
+/** Returns the words for one and for many of a unit; feminine ones end in -a. */
+export function unitNamed(name: string): readonly [one: string, many: string] | undefined {
+  const [one, ...rest] = UNITS.get(name)?.split("-") ?? [];
+  if (one === undefined) return undefined;
+  return [[one, ...rest].join(" "), [plural(one), ...rest].join(" ")];
+}
+
+/** Currencies, with the word for hundredths after a slash. */
+export const CURRENCIES = wordMap(
+  "€ euro/céntimo,EUR euro/céntimo,$ dólar/centavo,US$ dólar/centavo,USD dólar/centavo,£ libra/penique,GBP libra/penique," +
+    "¥ yen/sen,JPY yen/sen,MXN peso-mexicano/centavo,MX$ peso-mexicano/centavo,ARS peso-argentino/centavo," +
+    "AR$ peso-argentino/centavo,COP peso-colombiano/centavo,CLP peso-chileno/centavo,UYU peso-uruguayo/centavo," +
+    "PEN sol/céntimo,S/ sol/céntimo,BRL real/centavo,R$ real/centavo,CHF franco-suizo/céntimo,BTC bitcoin/satoshi,₿ bitcoin/satoshi",
 );
 
 export function plural(words: string): string {
-  return words
-    .split(" ")
-    .map((word) => (/[aeiouáéó]$/.test(word) ? `${word}s` : `${word === "píxel" ? "píxel" : word}es`))
-    .join(" ");
+  return words.replace(/[^ ]+/g, (word) => (/[aeiouáéó]$/.test(word) ? `${word}s` : `${word}es`));
 }
 
 /** Nouns that a number follows as a name, so that it does not agree with the next word: "la página 21 dice". */
@@ -100,12 +89,8 @@ export function isFeminine(first: string, second = ""): boolean {
   const noun = (GENDERLESS.has(first) && second !== "" ? second : first).toLowerCase();
   const singulars = [noun, noun.replace(/s$/, ""), noun.replace(/es$/, ""), noun.replace(/ces$/, "z")];
   if (singulars.some((word) => MASCULINE_NOUNS.has(word))) return false;
-  const isSuffixed = FEMININE_SUFFIX.test(
-    noun
-      .replace(/iones$/, "ión")
-      .replace(/ces$/, "z")
-      .replace(/e?s$/, ""),
-  );
+  const singular = noun.replace(/iones$/, "ión").replace(/ces$/, "z");
+  const isSuffixed = FEMININE_SUFFIX.test(singular.replace(/e?s$/, ""));
   return /as?$/.test(noun) || isSuffixed || singulars.some((word) => FEMININE_NOUNS.has(word));
 }
 
@@ -115,7 +100,7 @@ export const UNSTRESSED = wordSet(
 );
 /** Words that follow a number and are not what it counts, in addition to those without stress. */
 const NOT_COUNTED = wordSet(
-  "es son era eran fue fueron está están hay no ya más menos para entre como pero cuando donde desde hasta sobre ni veces",
+  "es son era eran fue fueron está están hay no ya más menos para entre como pero cuando donde desde hasta sobre bajo ni",
 );
 
 export function isCounted(word: string): boolean {

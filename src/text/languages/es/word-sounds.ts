@@ -12,8 +12,7 @@ export const RESPELLED = wordMap(
     "ser serr,software sófgüer,hardware járdüer,web web,webs webs,wifi güifi,whisky güisqui,email iméil,online onláin,internet internét," +
     "whatsapp guátsap,facebook féisbuk,google gúguel,youtube yutúb,twitter túiter,iphone áifon,marketing márketin," +
     "ranking ránkin,parking párkin,streaming estrímin,blog blog,link link,chat chat,jazz yas,rock rok,pizza pitsa,pizzas pitsas," +
-    "club klub,show shou,hobby jóbi,rugby rúgbi,karaoke karaóke,zoo zoo,com com,psoe pesóe," +
-    "α alfa,β beta,γ gama,δ delta,λ lambda,μ mi,π pi,σ sigma,ω omega",
+    "club klub,show shou,hobby jóbi,rugby rúgbi,karaoke karaóke,zoo zoo,com com,psoe pesóe",
 );
 const ADVERB = /^(.{3,24})mente$/;
 /** Verbs and nouns in "-mente": "aumente", "clemente". */

@@ -20,6 +20,7 @@ export interface SayFlags {
   readonly output?: string;
   readonly speaker?: string;
   readonly voice?: string;
+  readonly language?: string;
   readonly model?: string;
   readonly params?: string;
   readonly instructions?: string;
@@ -78,12 +79,13 @@ export class SayRequests {
   async dependsOn(): Promise<Readonly<Record<string, string>>> {
     const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
     const words = await serverLexicon(this.#given.settings);
-    const { speaker = "", voice = "", instructions = "" } = this.#given.flags;
+    const { speaker = "", voice = "", language = "", instructions = "" } = this.#given.flags;
     const recording = this.#given.recording;
     return {
       "--model": this.model.card.id,
       "--speaker": speaker,
       "--voice": voice,
+      ...(language === "" ? {} : { "--language": language }),
       "--voice-like": recording === null ? "" : hashOf(recording),
       "the setting lexicon": words.length === 0 ? "" : hashOf(JSON.stringify(words)),
       "--instructions": instructions,
@@ -97,8 +99,8 @@ export class SayRequests {
     const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");
     const { models, params, recording, flags } = this.#given;
-    const { speaker, model, dialogue } = flags;
-    const how = { model, params, input_type: inputType };
+    const { speaker, model, language, dialogue } = flags;
+    const how = { model, language, params, input_type: inputType };
     const resolve = (id: string | null) => findModel(models, id);
     try {
       // In a dialogue, --voice is for the speakers of the script.
@@ -121,10 +123,10 @@ export class SayRequests {
     const { resolveDialogue } = await import("../serving/prepare/resolve-dialogue.ts");
     const { findModel } = await import("../models/public-models.ts");
     const { flags, params, models, io } = this.#given;
-    const { voice, speaker, voiceLike, model } = flags;
+    const { voice, speaker, voiceLike, model, language } = flags;
     if (speaker !== undefined || voiceLike !== undefined)
       throw new UsageError("A dialogue has a voice for each speaker: write --voice Anna=maya,Ben=theo.");
-    const asked = { script, voices: parsedCast(voice), params, model };
+    const asked = { script, voices: parsedCast(voice), params, model, language };
     try {
       const prepared = resolveDialogue(parseDialogueRequest(asked), (id) => findModel(models, id));
       const completed = await this.#complete(prepared);

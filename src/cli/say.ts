@@ -27,6 +27,10 @@ export function registerSay(program: Command, io: CommandIo): void {
       "--voice <name>",
       "whose voice: maya, theo or another that `antiphon voices list` prints, or, where the model mixes, nova(2)+onyx(1)",
     )
+    .option(
+      "--language <tag>",
+      "language of --speaker or of OpenAI's voices, such as es (default: the voice's)",
+    )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
     .option("--dialogue", "the text is a script: lines `Name: words`, each name with a voice of its own")

@@ -14,6 +14,7 @@ import { onStopSignal } from "./terminal/stop-signal.ts";
 interface TalkFlags {
   readonly url?: string;
   readonly voice?: string;
+  readonly language?: string;
   readonly model?: string;
   readonly instructions?: string;
   readonly loudspeaker?: boolean;
@@ -25,6 +26,7 @@ export function registerTalk(program: Command, io: CommandIo): void {
     .description("hold a spoken conversation through this machine's microphone")
     .option("--url <url>", "server to use, with the key in ANTIPHON_KEY (default: one in this process)")
     .option("--voice <name>", "voice of the replies: 0, 1 or one of OpenAI's names (default: 0)")
+    .option("--language <tag>", "language of the replies' voice, such as es (default: the voice's)")
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "instructions for the assistant")
     .option("--loudspeaker", "for use without headphones: the microphone is muted during replies")
@@ -157,10 +159,10 @@ async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: A
   }
 }
 
-function sessionOf({ voice = "0", instructions }: TalkFlags): Readonly<Record<string, unknown>> {
+function sessionOf({ voice = "0", language, instructions }: TalkFlags): Readonly<Record<string, unknown>> {
   return {
     ...(instructions === undefined ? {} : { instructions }),
-    audio: { input: { turn_detection: { type: "semantic_vad" } }, output: { voice } },
+    audio: { input: { turn_detection: { type: "semantic_vad" } }, output: { voice, language } },
   };
 }
 

@@ -30,6 +30,8 @@ export type NamedVoice = string | { readonly id: string };
 /** Options shared by the requests for speech. */
 interface SpeechOptions {
   readonly lexicon?: Lexicon;
+  /** Language to speak: a tag such as `es`, or an English name. Default: the voice's. */
+  readonly language?: string | null;
   /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
   readonly input_type?: "text" | "ssml";
   /** Whether the reply includes `visemes` and `phonemes` in addition to words. */

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { fieldError, quoted } from "./errors.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
-import { InputTypeOption, Lexicon, SPEECH_TEXT, unmarkedLength } from "./requests.ts";
+import { InputTypeOption, LanguageOption, Lexicon, SPEECH_TEXT, unmarkedLength } from "./requests.ts";
 import { marks, VisemesOption } from "./spoken.ts";
 import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
@@ -28,6 +28,7 @@ export const AudioSpeechRequest = Type.Object(
       description: SPEECH_TEXT,
     }),
     voice: Type.Optional(NamedVoice),
+    language: Type.Optional(LanguageOption),
     response_format: Type.Optional(
       Type.String({
         default: "mp3",

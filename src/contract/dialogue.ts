@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { AudioSpeechRequest } from "./audio-speech.ts";
 import { MAX_DIALOGUE_LINES, MAX_SCRIPT_CHARS, MAX_SPEECH_CHARS } from "./limits.ts";
 import { GenParams } from "./params.ts";
-import { Lexicon, unmarkedLength } from "./requests.ts";
+import { LanguageOption, Lexicon, unmarkedLength } from "./requests.ts";
 import { VisemesOption } from "./spoken.ts";
 import { nullable } from "./string-enum.ts";
 import { MAX_VOICE_CHARS, NamedVoice } from "./voices.ts";
@@ -55,6 +55,7 @@ export const DialogueRequest = Type.Object(
           "one that no other speaker has.",
       }),
     ),
+    language: Type.Optional(LanguageOption),
     gap: Type.Optional(
       Type.Number({
         minimum: 0,

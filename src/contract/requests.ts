@@ -14,6 +14,17 @@ export const InputTypeOption = stringEnum(["text", "ssml"], {
     "in `meta.cautions` and, where there is no `meta`, in the header `X-Antiphon-Cautions`.",
 });
 
+/** Longest BCP 47 tag or English name. */
+const MAX_LANGUAGE_CHARS = 35;
+
+export const LanguageOption = nullable("string", {
+  maxLength: MAX_LANGUAGE_CHARS,
+  description:
+    "Extension: the language to speak, as a tag (`es`, `en-GB`) or an English name. It decides whose voices the speaker labels " +
+    "and OpenAI's names are, and which language a recording's voice reads. Absent: that of the voice. A named voice of another " +
+    "language is refused with 400.",
+});
+
 /** Maximum entries of a request's lexicon, and maximum lengths of a word and its pronunciation. */
 const MAX_LEXICON_WORDS = 100;
 export const MAX_LEXICON_WORD_CHARS = 64;
@@ -69,6 +80,7 @@ export const TtsRequest = Type.Object(
     input_type: Type.Optional(InputTypeOption),
     speaker: Type.Optional(speaker),
     voice: Type.Optional(NamedVoice),
+    language: Type.Optional(LanguageOption),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
@@ -121,6 +133,7 @@ export const ConverseRequest = Type.Object(
           "speaks with it, whatever audio its turns have; a speaker without follows the audio of its own turns.",
       }),
     ),
+    language: Type.Optional(LanguageOption),
     input_type: Type.Optional(InputTypeOption),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
@@ -169,7 +182,11 @@ export const VendorRequest = Type.Object(
       }),
     ),
     voice: Type.Optional(NamedVoice),
-    language: Type.Optional(Type.String({ description: "Ignored: English is spoken." })),
+    language: Type.Optional(
+      Type.String({
+        description: "The language to speak, if no voice is named and a voice speaks it; otherwise ignored.",
+      }),
+    ),
   },
   { title: "VendorRequest" },
 );

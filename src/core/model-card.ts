@@ -19,6 +19,8 @@ export interface ModelCard {
   readonly labels?: Readonly<Record<SpeakerLabel, string>>;
   /** Voice ids of labels in requests that name a language, by its tag. */
   readonly languageLabels?: Readonly<Record<string, Readonly<Record<SpeakerLabel, string>>>>;
+  /** Voices of other languages than the one that a request asks for. Default: none. */
+  readonly others?: readonly ModelVoice[];
   readonly takes: VoiceSupport;
 }
 

@@ -293,7 +293,7 @@ const NO_RECOGNISER =
 
 const SAY_NAMES = [...Object.keys(TtsRequest.properties), "instructions", "signal"].filter(isNot("text"));
 const CONVERSE_NAMES = [...Object.keys(ConverseRequest.properties), "signal"].filter(isNot("conversation"));
-const DIALOGUE_NAMES = "model params lexicon visemes voices gap speed signal".split(" ");
+const DIALOGUE_NAMES = "model params lexicon visemes voices language gap speed signal".split(" ");
 const TRANSCRIBE_NAMES = ["language", "words", "signal"];
 
 function isNot(name: string): (other: string) => boolean {

@@ -56,6 +56,8 @@ export interface SpeakOptions {
   readonly params?: Readonly<Record<string, unknown>>;
   /** Pronunciations: from a word to other words, or to phonemes between slashes. */
   readonly lexicon?: Readonly<Record<string, string>>;
+  /** Language to speak, such as `es`: it decides whose voices the labels and OpenAI's names are. Default: the voice's. */
+  readonly language?: string | null;
   /** Default: SSML if the text begins with `<speak>`, else plain. */
   readonly input_type?: "text" | "ssml";
   /** Whether frames contain visemes and phonemes. */

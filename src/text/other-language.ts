@@ -9,6 +9,19 @@ export function detectOtherLanguage(text: string): string | null {
   return otherScriptOf(beginning) ?? otherWordsOf(beginning);
 }
 
+/** Names the language of a text as {@link detectOtherLanguage} does, and English where its words are clearly English. */
+export function detectLanguage(text: string): string | null {
+  return detectOtherLanguage(text) ?? (isClearlyEnglish(text.slice(0, MAX_CHARS)) ? "English" : null);
+}
+
+function isClearlyEnglish(text: string): boolean {
+  const words = text.toLowerCase().match(WORDS) ?? [];
+  const found = words.filter((word) => word.length > 2 && ENGLISH.has(word));
+  const own = new Set(found.filter((word) => !LANGUAGES.some(([, frequent]) => frequent.has(word))));
+  const [minWords, minShare] = AMONG_ENGLISH;
+  return own.size >= minWords && found.length >= minShare * words.length;
+}
+
 function otherScriptOf(text: string): string | null {
   const letters = text.match(LETTERS)?.length ?? 0;
   for (const [name, pattern] of SCRIPTS) {

@@ -73,15 +73,18 @@ const SENT = {
     "",
     "temperature acoustic_temperature top_k repetition_penalty penalty_window max_new_tokens audio_quality",
   ),
-  TtsRequest: fields<client.TtsRequest>()("text", "speaker voice model params lexicon input_type visemes"),
+  TtsRequest: fields<client.TtsRequest>()(
+    "text",
+    "speaker voice language model params lexicon input_type visemes",
+  ),
   ConversationTurn: fields<client.ConversationTurn>()("", "speaker text audio_wav_b64"),
   ConverseRequest: fields<client.ConverseRequest>()(
     "conversation",
-    "voices model params lexicon input_type visemes instructions",
+    "voices language model params lexicon input_type visemes instructions",
   ),
   AudioSpeechRequest: fields<client.SpeechRequest>()(
     "input",
-    "model voice response_format speed lexicon input_type visemes",
+    "model voice language response_format speed lexicon input_type visemes",
   ),
   NewVoiceForm: fields<client.NewVoice>()("name audio_sample consent", "ref_text description"),
   AudioTranscriptionRequest: fields<client.TranscriptionRequest>()(

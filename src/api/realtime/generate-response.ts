@@ -3,6 +3,7 @@ import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MAX_TURNS, MIN_NEW_TOKENS } from "../..
 import { MAX_SESSION_INSTRUCTIONS_CHARS, type RealtimeFormat } from "../../contract/realtime/session.ts";
 import { abortable } from "../../core/abortable.ts";
 import type { EarlierCall, ToolCall, ToolUse, WriterTokens } from "../../core/writer.ts";
+import { chooseLanguage } from "../../serving/prepare/choose-language.ts";
 import { chooseSpeaker } from "../../serving/prepare/choose-voice.ts";
 import {
   type ResolvedRequest,
@@ -236,15 +237,17 @@ export function prepareResponse(
   inputAudioS: number,
   resolve: ResolveModel,
 ): ResolvedRequest {
-  const { voice, voices } = settings;
-  const { speakers } = voices.cast;
-  const { speaker: named } = chooseSpeaker(voice, "voice", voices.cast);
+  const { voice, language } = settings;
+  const { card: cast } = chooseLanguage(language, settings.voices.cast);
+  const { speakers } = cast;
+  const { speaker: named } = chooseSpeaker(voice, "voice", cast);
   const speaker = named ?? speakers[0] ?? "0";
   const other = speakers.find((label) => label !== speaker) ?? speaker;
   const all = items.flatMap((item) => turnOf(item, speaker, other));
   const said = all.slice(1 - MAX_TURNS);
-  const cast = named === undefined ? { voices: { [speaker]: voice } } : {};
-  const prepared = resolveConverse({ conversation: [...said, { speaker }], model, ...cast }, resolve);
+  const voices = named === undefined ? { voices: { [speaker]: voice } } : {};
+  const asked = { conversation: [...said, { speaker }], model, language, ...voices };
+  const prepared = resolveConverse(asked, resolve);
   const { maxOutputTokens, speed: rate } = settings;
   const maxFrames = maxOutputTokens === "inf" ? MAX_NEW_TOKENS : Math.max(MIN_NEW_TOKENS, maxOutputTokens);
   const toolUse = toolUseOf(items, settings, all.length - said.length);

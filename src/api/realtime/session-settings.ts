@@ -12,6 +12,7 @@ import {
 import { voiceName } from "../../contract/voices.ts";
 import { languageCodeFrom } from "../../core/languages.ts";
 import type { ToolUse } from "../../core/writer.ts";
+import { chooseLanguage } from "../../serving/prepare/choose-language.ts";
 import { checkVoice, type ModelVoices } from "../../serving/prepare/choose-voice.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
@@ -31,6 +32,8 @@ export interface SessionSettings {
   readonly turnDetection: TurnDetection | null;
   readonly outputFormat: RealtimeFormat;
   readonly voice: string;
+  /** Language of the speaker labels and of OpenAI's names; `null`: what they usually speak. */
+  readonly language: string | null;
   readonly voices: SessionVoices;
   readonly speed: number;
   readonly tools: readonly FunctionTool[];
@@ -52,6 +55,7 @@ export function defaultSettings(model: string, voices: SessionVoices): SessionSe
     turnDetection: { type: "server_vad" },
     outputFormat: PCM,
     voice: "alloy",
+    language: null,
     speed: 1,
     tools: [],
     toolChoice: "auto",
@@ -73,11 +77,12 @@ export function updateSettings(
   of: "session" | "response" = "session",
 ): SessionSettings {
   const { audio: { input = {}, output = {} } = {} } = update;
-  const voice = voiceOf(output.voice, settings.voices);
-  if (voice !== undefined && voice !== settings.voice && hasSentAudio) {
-    throw new RealtimeError("the voice cannot change after audio was sent: start another session", {
+  const { voice, language } = voiceOf(output, settings);
+  for (const name of ["voice", "language"] as const) {
+    if (!hasSentAudio || { voice, language }[name] === settings[name]) continue;
+    throw new RealtimeError(`the ${name} cannot change after audio was sent: start another session`, {
       code: "cannot_update_voice",
-      param: "session.audio.output.voice",
+      param: `session.audio.output.${name}`,
     });
   }
   if (update.type !== undefined && update.type !== settings.type) {
@@ -97,7 +102,8 @@ export function updateSettings(
     transcription: orCurrent(transcriptionOf(input.transcription), settings.transcription),
     turnDetection: orCurrent(input.turn_detection, settings.turnDetection),
     outputFormat: withRate(orCurrent(output.format, settings.outputFormat)),
-    voice: orCurrent(voice, settings.voice),
+    voice,
+    language,
     speed: output.speed === undefined ? settings.speed : clampSpeed(output.speed),
     tools,
     toolChoice:
@@ -113,12 +119,16 @@ function modalityOf(modalities: SessionUpdate["output_modalities"]): "audio" | "
 
 type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
 
-function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string | undefined {
-  const voice = given === undefined ? undefined : voiceName(given);
-  const param = "session.audio.output.voice";
+/** Returns voice and language after an update. Checks what it changes. */
+function voiceOf(given: Output, settings: SessionSettings): Pick<SessionSettings, "voice" | "language"> {
+  const voice = given.voice === undefined ? settings.voice : voiceName(given.voice);
+  const language = given.language === undefined ? settings.language : given.language;
+  const param = `session.audio.output.${given.voice === undefined ? "language" : "voice"}`;
   try {
-    if (voice !== undefined) checkVoice(voice, param, cast, own);
-    return voice;
+    if (given.voice === undefined && given.language === undefined) return { voice, language };
+    const { card } = chooseLanguage(language, settings.voices.cast, "session.audio.output.language");
+    checkVoice(voice, "session.audio.output.voice", card, settings.voices.own);
+    return { voice, language };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new RealtimeError(error.message, { code: "invalid_value", param });
@@ -211,11 +221,15 @@ export function sessionPayload(
     model: settings.model,
     instructions: settings.instructions,
     output_modalities: [settings.modality],
-    audio: { input, output: { format: settings.outputFormat, voice: settings.voice, speed: settings.speed } },
+    audio: { input, output: outputPayload(settings) },
     tools: callsTools ? settings.tools : [],
     tool_choice: callsTools ? toolChoicePayload(settings.toolChoice) : "none",
     max_output_tokens: settings.maxOutputTokens,
   };
+}
+
+function outputPayload({ outputFormat: format, voice, speed, language }: SessionSettings): object {
+  return { format, voice, speed, ...(language === null ? {} : { language }) };
 }
 
 /** Pipecat accepts only these three strings. */

@@ -5,6 +5,7 @@ import {
   parseTwilioMessage,
   type TwilioMessage,
 } from "../../contract/realtime/twilio-messages.ts";
+import { telephoneLanguage } from "../../serving/prepare/choose-language.ts";
 import type { DialectOutput, RealtimeDialect, ServerEvent } from "./realtime-dialect.ts";
 import { type SessionSettings, updateSettings } from "./session-settings.ts";
 
@@ -210,6 +211,8 @@ export function callSettings(
   { voice, instructions, language }: CallParameters,
 ): SessionSettings {
   const format: RealtimeFormat = { type: "audio/pcmu" };
+  const spoken = voice ?? settings.voice;
+  const ownLanguage = telephoneLanguage(language, spoken, settings.voices.cast);
   const update: SessionUpdate = {
     ...(instructions === undefined ? {} : { instructions }),
     audio: {
@@ -218,7 +221,11 @@ export function callSettings(
         turn_detection: { type: "semantic_vad" },
         ...(language === undefined ? {} : { transcription: { language } }),
       },
-      output: { format, ...(voice === undefined ? {} : { voice }) },
+      output: {
+        format,
+        ...(voice === undefined ? {} : { voice }),
+        ...(ownLanguage === undefined ? {} : { language: ownLanguage }),
+      },
     },
   };
   return updateSettings(settings, update, false);

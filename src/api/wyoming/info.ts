@@ -1,6 +1,5 @@
 import type { Voice } from "../../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../../core/languages.ts";
-import { VOICE_LANGUAGES } from "./synthesize.ts";
 import { encodeEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 interface BridgeInfo {
@@ -47,7 +46,7 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
           name: voice.owner === "model" ? voice.id : voice.name,
           description: descriptionOf(voice),
           ...common,
-          languages: VOICE_LANGUAGES,
+          languages: isOtherLanguage(voice) ? [voice.language] : ENGLISH,
           speakers: null,
         })),
         supports_synthesize_streaming: true,
@@ -57,6 +56,13 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
     ...OTHER_SERVICES,
   });
 }
+
+function isOtherLanguage(voice: Voice): voice is Voice & { readonly language: string } {
+  return voice.language !== null && !/^en(?:-|$)/i.test(voice.language);
+}
+
+/** Home Assistant offers a voice for each of these by its exact name. */
+const ENGLISH: readonly string[] = ["en", "en-US", "en-GB"];
 
 function descriptionOf({ name, description }: Voice): string {
   if (description === "") return name;

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { quoted, ServiceError } from "../../contract/errors.ts";
+import { ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";
@@ -21,11 +21,11 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
   const voice = voiceOf(data.voice);
   const request = {
     text,
-    ...(voice === null ? {} : { voice: voice.word }),
+    ...(voice === null ? {} : { [voice.kind]: voice.word }),
     ...(inputType === null ? {} : { input_type: inputType }),
   };
   return resolveTts(request, resolve, {
-    fields: { text: "text", voice: voice?.field ?? "voice" },
+    fields: { text: "text", voice: voice?.field ?? "voice", language: "voice.language" },
     maxFrames: MAX_SPEECH_FRAMES,
   });
 }
@@ -39,10 +39,11 @@ export function prepareSynthesizeStream(
   const voice = voiceOf(data.voice);
   const model = resolve(null);
   const { speaker, ...choice }: VoiceChoice =
-    voice === null || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
+    voice?.kind !== "voice" || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
+  const language = voice?.kind === "language" ? voice.word : null;
   const conversation = [speaker === undefined ? {} : { speaker }];
   const prepared: ResolvedRequest = {
-    ...resolveConverse({ conversation }, resolve),
+    ...resolveConverse({ conversation, language }, resolve),
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
     ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
   };
@@ -97,17 +98,15 @@ export async function sendSpeech(
 /** Format of the samples: Hz, bytes, channels. */
 const FORMAT = { rate: SAMPLE_RATE_HZ, width: 2, channels: 1 } as const;
 
-/** Home Assistant offers a voice for each of these by its exact name. */
-export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
-
 interface NamedVoice {
+  readonly kind: "voice" | "language";
   readonly word: string;
   readonly field: string;
 }
 
 /**
- * Returns the voice named by the event (any that `POST /v1/tts` accepts); `null` if only a language is given, which
- * every voice speaks. Throws a 400 or 422 {@link ServiceError} that names the field.
+ * Returns the voice named by the event (any that `POST /v1/tts` accepts), or else its language; `null` for English, which
+ * the usual voices speak. Throws a 400 or 422 {@link ServiceError} that names the field.
  */
 function voiceOf(voice: unknown): NamedVoice | null {
   if (voice === undefined || voice === null) return null;
@@ -118,15 +117,12 @@ function voiceOf(voice: unknown): NamedVoice | null {
   for (const [field, request] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
     if (request === undefined || request === null || request === "") continue;
     if (typeof request !== "string") throw new ServiceError(422, `${field} must be a string`);
-    return { word: request, field };
+    return { kind: "voice", word: request, field };
   }
   if (language === undefined || language === null || language === "") return null;
   if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
   if (/^en(?:[-_]|$)/i.test(language)) return null;
-  throw new ServiceError(
-    400,
-    `voice.language ${quoted(language)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,
-  );
+  return { kind: "language", word: language, field: "voice.language" };
 }
 
 /** A text that is spoken while it arrives. */

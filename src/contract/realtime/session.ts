@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { JsonText } from "../json/read-json.ts";
+import { LanguageOption } from "../requests.ts";
 import { nullable, stringEnum } from "../string-enum.ts";
 import { NamedVoice } from "../voices.ts";
 
@@ -145,6 +146,7 @@ export const SessionUpdate = Type.Object(
           Type.Object({
             format: Type.Optional(RealtimeFormat),
             voice: Type.Optional(NamedVoice),
+            language: Type.Optional(LanguageOption),
             speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 1.5 })),
           }),
         ),

@@ -24,6 +24,7 @@ export function buildScript(
     keyId,
     traceHeaders,
     ...(prepared.voice === undefined ? {} : { voice: prepared.voice }),
+    ...(prepared.language === undefined ? {} : { language: prepared.language }),
     ...(manner === undefined ? {} : { manner }),
     ...(prepared.textVoices === undefined
       ? {}

@@ -28,7 +28,10 @@ export interface CustomVoiceRef {
   readonly param?: string;
 }
 
-export type ModelVoices = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "takes">;
+export type ModelVoices = Pick<
+  ModelCard,
+  "id" | "speakers" | "voices" | "labels" | "languageLabels" | "others" | "takes"
+>;
 
 /**
  * Finds the model's voice that a `voice` names. Throws a 400 {@link ServiceError} for an unreadable or unknown voice,
@@ -42,6 +45,7 @@ export function chooseVoice(word: string, field: string, cast: ModelVoices): Voi
   const { name } = parts[0]!;
   const voice = findModelVoice(name, cast);
   if (voice !== null) return alone(voice, cast);
+  refuseOtherLanguage(name, field, cast);
   if (cast.takes.samples && name !== "") return { customVoice: { name, field } };
   if (isRemoteVoiceName(name, cast)) return { voice: remoteVoice(name) };
   throw unknownVoice({ name, field }, cast);
@@ -66,6 +70,14 @@ export function isRemoteVoiceName(name: string, { takes }: Pick<ModelVoices, "ta
 
 export function remoteVoice(name: string): ChosenVoice {
   return [{ weight: 1, id: name }];
+}
+
+/** Throws a 400 for a voice of another language than the request's. */
+function refuseOtherLanguage(name: string, field: string, { others = [], voices }: ModelVoices): void {
+  const other = findModelVoice(name, { voices: others });
+  if (other === null) return;
+  const problem = `${quoted(name)} speaks ${other.language}, and language asks for another`;
+  throw fieldError(field, `${problem}: leave one of them out, or name one of ${listOf(voices, [])}`);
 }
 
 /** Returns a 400 for an unknown voice. @param others further names that are valid */
@@ -124,6 +136,7 @@ function mixed(parts: readonly VoiceMixPart[], field: string, cast: ModelVoices)
   const weights = new Map<ModelVoice, number>();
   for (const { name, weight } of parts) {
     const voice = findModelVoice(name, cast);
+    if (voice === null) refuseOtherLanguage(name, field, cast);
     if (voice === null) throw notToMix({ name, field }, cast);
     weights.set(voice, (weights.get(voice) ?? 0) + weight);
   }
@@ -146,7 +159,7 @@ function notToMix(asked: CustomVoiceRef, cast: ModelVoices): ServiceError {
   return new ServiceError(status, `${message}. ${rule}`, { param });
 }
 
-function listOf(voices: readonly ModelVoice[], others: readonly string[]): string {
+export function listOf(voices: readonly ModelVoice[], others: readonly string[]): string {
   const all = [...voices.map(listedName), ...others.map(quoted)];
   const left = all.length - MAX_LISTED;
   const shown = all.slice(0, MAX_LISTED).join(", ");

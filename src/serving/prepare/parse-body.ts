@@ -11,6 +11,7 @@ import {
   parseTtsRequest,
 } from "../../contract/validate.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
+import { telephoneLanguage } from "./choose-language.ts";
 import { type DialogueBody, resolveDialogue } from "./resolve-dialogue.ts";
 import { type ResolvedRequest, type ResolveModel, resolveConverse, resolveTts } from "./resolve-request.ts";
 import { resolveSpeech, SILENCE_S, type SpeechBody } from "./resolve-speech.ts";
@@ -83,7 +84,14 @@ function resolveTelephony(
   const own = isVapi ? asked.message.voiceId : asked.voice;
   const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
   const spoken = voice ?? own ?? undefined;
-  const prepared = resolveTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
+  const card = resolve(null)?.card;
+  const isFree = !isVapi && spoken === undefined && card !== undefined;
+  const language = isFree ? telephoneLanguage(asked.language, "0", card) : undefined;
+  const named = {
+    ...(spoken === undefined ? {} : { voice: spoken }),
+    ...(language === undefined ? {} : { language }),
+  };
+  const prepared = resolveTts({ ...said, ...named }, resolve, {
     fields: { text: isVapi ? "message.text" : "text", voice: voiceField, maxChars: MAX_SPEECH_CHARS },
     maxFrames: MAX_SPEECH_FRAMES,
     silenceS: SILENCE_S,

@@ -2,12 +2,13 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { InputType } from "../../contract/requests.ts";
 import { type MarkedText, pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { Lexicon } from "../../core/script.ts";
-import { detectOtherLanguage } from "../../text/other-language.ts";
+import { detectLanguage } from "../../text/other-language.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
 import { type FindVoice, MarkupError, type ParsedMarkup } from "../../text/ssml/markup.ts";
 import { parseMarkup } from "../../text/ssml/parse-markup.ts";
-import { chooseVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
+import { languageTitle } from "./choose-language.ts";
+import { chooseVoice, listOf, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** Text whose marks have been read. */
 export interface ParsedText {
@@ -28,6 +29,7 @@ export interface ParsedText {
  *
  * @param field name of the text in messages
  * @param cast voices of the model; `null` if it is not known
+ * @param language tag of the language of its voice; `null` is English
  */
 export function readMarkup(
   text: string,
@@ -35,12 +37,14 @@ export function readMarkup(
   cast: ModelVoices | null,
   inputType?: InputType,
   lexicon: Lexicon = [],
+  language: string | null = null,
 ): ParsedText {
   const isSsml = inputType === undefined ? null : inputType === "ssml";
   const voices = new Map<string, VoiceChoice>();
   const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
   const { piece, spokenChars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
-  const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
+  const left =
+    cast === null ? [] : [...notDone(piece, cast), ...notInLanguage(spoken, language ?? "en", cast)];
   // Voices that a model does not follow are not looked up.
   const isFollowed = cast?.takes.marks === true;
   return {
@@ -155,17 +159,25 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
   return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
 }
 
-/** Returns a caution for a language that the model cannot read, or else for a word whose script it does not speak. */
-function notEnglish(text: string, { id, takes }: ModelVoices): string[] {
+/** Returns a caution for a text in another language than its voice's, or else for a word whose script it does not speak. */
+function notInLanguage(text: string, tag: string, { id, takes, voices, others = [] }: ModelVoices): string[] {
   if (takes.oneLanguage !== true) return [];
-  const language = detectOtherLanguage(text);
-  if (language !== null)
-    return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
+  const own = languageTitle(tag);
+  const found = detectLanguage(text);
+  if (found !== null && found !== own) {
+    const speakers = [...voices, ...others].filter(({ language }) => languageTitle(language ?? "") === found);
+    const remedy =
+      speakers.length === 0 ? "" : `: ${found} is spoken by ${listOf(speakers.slice(0, MAX_SPEAKERS), [])}`;
+    return [`the text looks like ${found}, and the model ${id} reads it as if it were ${own}${remedy}`];
+  }
   const word = OTHER_SCRIPT.exec(text)?.[0];
   return word === undefined
     ? []
     : [`the model ${id} does not speak words in the script of ${word.slice(0, 20)}`];
 }
+
+/** Voices that a caution names. */
+const MAX_SPEAKERS = 4;
 
 const OTHER_SCRIPT = /(?:(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}])\p{L})+/u;
 

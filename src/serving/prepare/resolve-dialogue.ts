@@ -16,6 +16,7 @@ import { spokenText } from "../../core/marked-text.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { hasSpeakable } from "../../text/characters.ts";
+import { spokenTag } from "./choose-language.ts";
 import { chooseSpeaker, findModelVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash } from "./history-audio.ts";
 import { readManner } from "./read-manner.ts";
@@ -51,7 +52,12 @@ interface AskedLine {
 
 /** Resolves a dialogue. Throws a 400 or 422 {@link ServiceError} that names the field, and the line of a script. */
 export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel): DialogueBody {
-  const model = chooseModel({ model: resolveModelName(request.model), mode: "converse" }, resolve);
+  const asks = {
+    model: resolveModelName(request.model),
+    language: request.language,
+    mode: "converse",
+  } as const;
+  const { model, language } = chooseModel(asks, resolve);
   const { preset, maxFrames, ...form } = speechForm(request, MAX_DIALOGUE_LINES * MAX_SPEECH_FRAMES);
   const voices = voicesByKey(request.voices ?? {});
   const cautions = new Set<string>();
@@ -65,9 +71,11 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   const lines: DialogueLine[] = [];
   let [chars, offset, isSpeakable] = [0, 0, false];
   for (const [index, line] of asked.entries()) {
-    const read = readLine(line, model.card, lexicon, cautions);
     const before = asked[index - 1];
-    const speaker = speakerKeys.indexOf(speakerKey(line.speaker));
+    const key = speakerKey(line.speaker);
+    const speaker = speakerKeys.indexOf(key);
+    const spoken = spokenTag(speakers.get(key)!.choice, "0", model.card);
+    const read = readLine(line, model.card, lexicon, spoken, cautions);
     offset += countChars(text.slice(before?.from ?? 0, line.from));
     lines.push({
       ...{ speaker, text: line.text, piece: read.piece, offset, length: countChars(line.text) },
@@ -94,6 +102,7 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
     seed: hash.lexicon(lexicon).seed(delivery),
     input: { chars, audioS: 0 },
     ...{ model, preset, lexicon, ...form },
+    ...(language !== undefined && { language }),
     ...{ hasMouth: request.visemes ?? false, instructions: null, mannerHeader: null },
     ...(cautions.size > 0 && { cautions: [...cautions] }),
     ...(textVoices.size > 0 && { textVoices: Object.fromEntries(textVoices) }),
@@ -106,9 +115,15 @@ function tooManyVoices({ field, param }: AskedLine): ServiceError {
 }
 
 /** Reads the marks and instructions of a line. */
-function readLine(line: AskedLine, card: ModelCard, lexicon: Lexicon, cautions: Set<string>) {
+function readLine(
+  line: AskedLine,
+  card: ModelCard,
+  lexicon: Lexicon,
+  language: string | null,
+  cautions: Set<string>,
+) {
   const { field } = line;
-  const read = inLine(line, () => readMarkup(line.text, field, card, "text", lexicon));
+  const read = inLine(line, () => readMarkup(line.text, field, card, "text", lexicon, language));
   inLine(line, () => checkLength(read.unmarkedChars, MAX_SPEECH_CHARS, field));
   const hasWords = hasSpeakable(spokenText(read.piece));
   if (!hasWords) cautions.add(`${field} has nothing speakable: it is a pause`);

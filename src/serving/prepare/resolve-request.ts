@@ -13,6 +13,7 @@ import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
+import { chooseLanguage, spokenTag } from "./choose-language.ts";
 import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
 import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
@@ -37,6 +38,8 @@ export interface ResolvedRequest {
   readonly lexicon: Lexicon;
   /** Voice that speaks. Default: that of the open turn's label, or of its earlier turns. */
   readonly voice?: ChosenVoice;
+  /** Tag of the language that the labels' voices speak. Default: what they usually speak. */
+  readonly language?: string;
   /** Custom voice that speaks, still to be found. */
   readonly customVoice?: CustomVoiceRef;
   /** Custom voices of other speakers, each of which has to exist. */
@@ -74,6 +77,7 @@ export type ResolveModel = (id: string | null) => PublicModel | undefined;
 interface TtsFields {
   readonly text: string;
   readonly voice: string;
+  readonly language?: string;
   readonly maxChars?: number;
 }
 
@@ -94,10 +98,10 @@ export function resolveTts(
   resolve: ResolveModel,
   extras: TtsExtras = {},
 ): ResolvedRequest {
-  const { text, speaker, voice, model, params, lexicon, visemes, input_type } = request;
+  const { text, speaker, voice, language, model, params, lexicon, visemes, input_type } = request;
   const { fields = { text: "text", voice: "voice" }, preset, manner, maxFrames, silenceS } = extras;
   const turns: ConversationTurn[] = [speaker === undefined ? { text } : { speaker, text }];
-  const asked = { voice, model, params, lexicon, visemes, input_type };
+  const asked = { voice, language, model, params, lexicon, visemes, input_type };
   const resolved = resolveRequest(
     { ...asked, turns, fields, preset, mode: "tts", needsWords: silenceS === undefined },
     resolve,
@@ -131,8 +135,9 @@ export function resolveConverse(
   resolve: ResolveModel,
   textOf?: TextOf,
 ): ResolvedRequest {
-  const { conversation: turns, voices, model, params, lexicon, visemes, instructions, input_type } = request;
-  const asked = { voices, model, params, lexicon, visemes, instructions, input_type };
+  const { conversation: turns, model, params, lexicon, visemes, instructions, input_type } = request;
+  const { voices, language } = request;
+  const asked = { voices, language, model, params, lexicon, visemes, instructions, input_type };
   return resolveRequest({ ...asked, turns, textOf, mode: "converse" }, resolve);
 }
 
@@ -145,6 +150,7 @@ interface RequestParts {
   /** Voice of the only turn, whatever its label. */
   readonly voice?: NamedVoice | undefined;
   readonly voices?: ConverseRequest["voices"] | undefined;
+  readonly language?: ConverseRequest["language"] | undefined;
   readonly model?: ConverseRequest["model"] | undefined;
   readonly params?: GenParams | undefined;
   readonly preset?: Preset | undefined;
@@ -158,12 +164,13 @@ interface RequestParts {
 }
 
 function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedRequest {
-  const model = chooseModel(parts, resolve);
+  const { model, language } = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
   const { turns, speaker, choice, others } = castTurns(parts, model.card);
   const { history, chars, audioS } = readHistory({ ...parts, turns }, hash);
   const lexicon = checkedLexicon(parts.lexicon);
-  const { open, read } = openTurn(turns, parts, model, lexicon);
+  const spoken = spokenTag(choice, turns.at(-1)?.speaker ?? "0", model.card);
+  const { open, read } = openTurn(turns, parts, model, lexicon, spoken);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
@@ -177,6 +184,7 @@ function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedReq
     lexicon,
     hasMouth: parts.visemes ?? false,
     instructions,
+    ...(language === undefined ? {} : { language }),
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
     ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
     ...(others.length === 0 ? {} : { otherCustomVoices: others }),
@@ -232,7 +240,11 @@ function checkedInstructions(instructions = ""): string | null {
   return instructions.trim() === "" ? null : instructions;
 }
 
-export function chooseModel(parts: Pick<RequestParts, "model" | "mode">, resolve: ResolveModel): PublicModel {
+/** Finds the model of a request, with the voices of its language. Throws a 400 {@link ServiceError}. */
+export function chooseModel(
+  parts: Pick<RequestParts, "model" | "mode" | "language" | "fields">,
+  resolve: ResolveModel,
+): { readonly model: PublicModel; readonly language?: string } {
   const id = parts.model ?? null;
   const model = resolve(id);
   if (model === undefined)
@@ -243,7 +255,8 @@ export function chooseModel(parts: Pick<RequestParts, "model" | "mode">, resolve
       `model ${JSON.stringify(model.card.id)} does not support the mode ${parts.mode}`,
     );
   }
-  return model;
+  const { card, ...chosen } = chooseLanguage(parts.language, model.card, parts.fields?.language);
+  return { ...chosen, model: card === model.card ? model : { ...model, card } };
 }
 
 /** Checks the turn to speak and reads the marks of its text. */
@@ -252,6 +265,7 @@ function openTurn(
   { fields, needsWords = true, input_type: inputType }: RequestParts,
   { card }: PublicModel,
   lexicon: Lexicon,
+  language: string | null,
 ): { readonly open: OpenTurn; readonly read: ParsedText | null } {
   const index = turns.length - 1;
   const turn = turns[index]!;
@@ -271,7 +285,7 @@ function openTurn(
       `is empty: give words to speak${fields === undefined ? ", or leave text out to have them written" : ""}`,
     );
   }
-  const read = readMarkup(turn.text, textField, card, inputType, lexicon);
+  const read = readMarkup(turn.text, textField, card, inputType, lexicon, language);
   const { piece, chars } = read;
   const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
   checkLength(read.unmarkedChars, maxChars, textField);

@@ -30,11 +30,12 @@ export const SILENCE_S = 0.2;
 
 /** Resolves a request of OpenAI's API. Throws a 400 {@link ServiceError} that names the field. */
 export function resolveSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): SpeechBody {
-  const { input, model, voice, lexicon, visemes, input_type } = asked;
+  const { input, model, voice, language, lexicon, visemes, input_type } = asked;
   const { preset, maxFrames, ...form } = speechForm(asked, MAX_SPEECH_FRAMES);
   const manner = readManner(asked.instructions);
   const extras = {
     ...(voice === undefined ? {} : { voice }),
+    ...(language === undefined ? {} : { language }),
     ...(lexicon === undefined ? {} : { lexicon }),
     ...(visemes === undefined ? {} : { visemes }),
     ...(input_type === undefined ? {} : { input_type }),

@@ -1,10 +1,13 @@
 import { nameKeyOf, type VoiceRecord } from "../../accounts/store.ts";
+import { fieldError, quoted } from "../../contract/errors.ts";
 import type * as wire from "../../contract/replies.ts";
 import type { CreatedVoice } from "../../contract/voice-form.ts";
 import type { Voice, VoiceList } from "../../contract/voices.ts";
+import { languageCodeFrom } from "../../core/languages.ts";
 import type { ModelCard, ModelVoice } from "../../core/model-card.ts";
 import type { VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
+import { isWithin } from "../prepare/choose-language.ts";
 import { findModelVoice, isRemoteVoiceName } from "../prepare/choose-voice.ts";
 
 /**
@@ -26,6 +29,27 @@ export function listVoices(
   const menu = usual === undefined ? [] : menuOf(usual);
   const alsoThere = usual?.takes.samples === true ? recorded.map(({ id, name }) => ({ id, name })) : [];
   return { data: [...castOf(inOrder), ...recorded], voices: [...menu, ...alsoThere] };
+}
+
+/**
+ * Keeps the voices that speak a language. Throws a 400 `ServiceError` for an unknown one.
+ *
+ * @param asked a tag such as `es`, or an English name; absent or empty: all
+ */
+export function voicesInLanguage(list: VoiceList, asked: string | null): VoiceList {
+  if (asked === null || asked.trim() === "") return list;
+  const code = languageCodeFrom(asked);
+  if (code === null) {
+    const tags = [...new Set(list.data.flatMap(({ language }) => language ?? []))];
+    throw fieldError(
+      "language",
+      `${quoted(asked)} is unknown: send a language tag, such as ${tags.join(", ")}`,
+    );
+  }
+  const range = asked.includes("-") ? asked.trim() : code;
+  const data = list.data.filter(({ language }) => language !== null && isWithin(language, range));
+  const names = new Set(data.flatMap(({ id, aliases }) => [id, ...aliases]));
+  return { data, voices: list.voices.filter(({ id }) => names.has(id)) };
 }
 
 export function describeCustomVoice(voice: VoiceRecord): CreatedVoice {

@@ -1,7 +1,9 @@
 import type { Language, LanguageTag } from "./language.ts";
 
 /** Languages other than English, each loaded when it is first read. */
-const LOADERS: Readonly<Record<string, () => Promise<Language>>> = {};
+const LOADERS: Readonly<Record<string, () => Promise<Language>>> = {
+  es: async () => (await import("./es/spanish.ts")).SPANISH,
+};
 
 /** Tags of all that can be read. */
 export const LANGUAGE_TAGS: readonly LanguageTag[] = ["en-US", "en-GB", "es", "it"];

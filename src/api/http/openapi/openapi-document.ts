@@ -169,7 +169,10 @@ function realtimePaths(ref: Ref): Json {
 function voicePaths(ref: Ref): Json {
   return {
     "/v1/audio/voices": {
-      get: operation("list", "listVoices", "List voices", { content: json(ref(VoiceList)) }),
+      get: operation("list", "listVoices", "List voices", {
+        parameters: [query("language", "A tag such as `es`, or an English name: its voices alone.")],
+        content: json(ref(VoiceList)),
+      }),
       post: operation("speech", "createVoice", "Make a voice of a recording, as in OpenAI's API", {
         body: ref(NewVoiceForm),
         mediaType: FORM,

@@ -8,10 +8,11 @@ import {
   readVoiceForm,
 } from "../../../contract/voice-form.ts";
 import type { VoiceList } from "../../../contract/voices.ts";
-import { describeCustomVoice } from "../../../serving/voices/voice-list.ts";
+import { describeCustomVoice, voicesInLanguage } from "../../../serving/voices/voice-list.ts";
 import { readFormBodies, requireForm } from "../form-body.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { bytesFormat, streamSpeech } from "../speech-reply.ts";
+import { singleParameter } from "./speech.ts";
 
 const SAMPLE_TEXT = "It is good to hear from you. Shall we begin with the weather, or with the news?";
 
@@ -23,10 +24,14 @@ const FIELD = "audio_sample";
  */
 export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const access = deps.options.keylessLists === "none" ? "key" : "open";
-  app.get(
+  app.get<{ Querystring: { language?: unknown } }>(
     "/v1/audio/voices",
     { config: { access } },
-    async ({ tracked }): Promise<VoiceList> => deps.customVoices.list(tracked.keyId),
+    async ({ tracked, query }): Promise<VoiceList> =>
+      voicesInLanguage(
+        await deps.customVoices.list(tracked.keyId),
+        singleParameter("language", query.language),
+      ),
   );
 
   app.delete<{ Params: { voice: string } }>(

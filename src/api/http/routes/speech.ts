@@ -230,7 +230,7 @@ function requirePcmAt(rateHz: number, field: string): Encoding {
 }
 
 /** Returns a query parameter; throws a 400 if it is repeated. */
-function singleParameter(name: string, value: unknown): string | null {
+export function singleParameter(name: string, value: unknown): string | null {
   if (value === undefined || value === "") return null;
   if (typeof value === "string") return value;
   throw fieldError(name, "is in the query more than once: send it once");

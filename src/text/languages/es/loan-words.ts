@@ -8,10 +8,10 @@ const FROM_ENGLISH = wordMap(
   "A A,I I,O ow,W W,Y oɪ,ɪ i,ɛ e,æ a,ɑ o,ɔ o,ʊ u,ʌ a,ɜ e,ə e,ɐ a,ᵊ e,ᵻ i,ʒ ʤ,ð d,ŋ n,ɹ ɾ,h x,T t,ɾ t,ʔ t,v b,z s,Q ow",
 );
 const VOWELS = "AIOQWYaeiouɪɛæɑɔʊʌɜəɐᵊᵻ";
-const REDUCED = "əɑɐᵊᵻ";
+const REDUCED = "əɑɐᵊᵻO";
 /** Spellings that Spanish words do not have. */
 const LOOKS_ENGLISH =
-  /w|k(?:e?s?$|[^aeiou])|sh|th|ph|oo|ee[dkmptfvl]|ck|tt|ss|pp|ff|mm|ght|[bcfghjkpqv]s?$|^s[ptkmnlqfv]|ing$|[^aeiou]y$|y[^aeiou]/;
+  /w|k(?:e?s?$|[^aeiou])|sh|th|ph|oo|ou|ee[kmptfvl]|(?:qu|gr|t)een|[fn]eed|ck|tt|ss|pp|ff|mm|ght|[bcfghjkpqv]s?$|^s[cptkmnlqfv]|ing$|[^aeiou]y$|y[^aeiou]/;
 const SPANISH_LETTERS = /[áéíóúüñç]/;
 
 /** Reads a word that looks English and that the English dictionary has, or returns `null`. */
@@ -31,9 +31,10 @@ export function loanWord(word: string, { english }: Pick<WordSources, "english">
       continue;
     }
     const isVowel = VOWELS.includes(phoneme);
-    const written = isVowel ? (spelled[vowels++] ?? "").charAt(0).replace("y", "i") : "";
-    const said =
-      isAligned && REDUCED.includes(phoneme) && written !== "" ? written : FROM_ENGLISH.get(phoneme);
+    const [written = "", second] = isVowel ? (spelled[vowels++] ?? "").replace("y", "i") : "";
+    const isAsWritten =
+      isAligned && REDUCED.includes(phoneme) && written !== "" && (phoneme !== "O" || !second);
+    const said = isAsWritten ? written : FROM_ENGLISH.get(phoneme);
     const [first = "", ...rest] = said ?? phoneme;
     sounds.push(isVowel ? { symbol: first, isVowel, stress } : { symbol: first });
     sounds.push(...rest.map((symbol) => ({ symbol })));

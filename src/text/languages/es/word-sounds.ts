@@ -12,7 +12,10 @@ export const RESPELLED = wordMap(
     "ser serr,software sófgüer,hardware járdüer,web web,webs webs,wifi güifi,whisky güisqui,email iméil,online onláin,internet internét," +
     "whatsapp guátsap,facebook féisbuk,google gúguel,youtube yutúb,twitter túiter,iphone áifon,marketing márketin," +
     "ranking ránkin,parking párkin,streaming estrímin,blog blog,link link,chat chat,jazz yas,rock rok,pizza pitsa,pizzas pitsas," +
-    "club klub,show shou,hobby jóbi,rugby rúgbi,karaoke karaóke,zoo zoo,com com,psoe pesóe",
+    "club klub,show shou,hobby jóbi,rugby rúgbi,karaoke karaóke,zoo zoo,com com,psoe pesóe," +
+    "update apdéit,machine mashín,tablet táblet,laptop láptop,manager mánayer,server sérver,amazon ámason,john yon,george yorch," +
+    "michael máikel,driver dráiver,podcast pódcast,influencer influénser,holding jóldin,junior yúnior,senior sénior,uber úber," +
+    "netflix nétflix,linux línux,android ándroid,microsoft máicrosoft,javascript yávaescript,spotify espótifai,status estátus",
 );
 const ADVERB = /^(.{3,24})mente$/;
 /** Verbs and nouns in "-mente": "aumente", "clemente". */

@@ -41,6 +41,8 @@ export interface Dialogue {
   readonly seed: bigint;
   /** The request's instructions; ignored by writers that take none. */
   readonly instructions?: string;
+  /** Tag of the language that the reply's voice speaks, if it is not English. */
+  readonly language?: string;
   /** Functions it may call; ignored by writers that cannot. */
   readonly toolUse?: ToolUse;
   /** Maximum tokens, including calls, if lower than the writer's default and if it counts. */

@@ -12,6 +12,7 @@ import type { ChosenVoice, Delivery, Lexicon, Preset, RequestedManner } from "..
 import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
+import { isEnglish } from "../../text/languages/languages.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
 import { chooseLanguage, spokenTag } from "./choose-language.ts";
 import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
@@ -40,6 +41,8 @@ export interface ResolvedRequest {
   readonly voice?: ChosenVoice;
   /** Tag of the language that the labels' voices speak. Default: what they usually speak. */
   readonly language?: string;
+  /** Tag of the language that its voice speaks, if it is not English. */
+  readonly otherLanguage?: string;
   /** Custom voice that speaks, still to be found. */
   readonly customVoice?: CustomVoiceRef;
   /** Custom voices of other speakers, each of which has to exist. */
@@ -185,6 +188,7 @@ function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedReq
     hasMouth: parts.visemes ?? false,
     instructions,
     ...(language === undefined ? {} : { language }),
+    ...(spoken === null || isEnglish(spoken) ? {} : { otherLanguage: spoken }),
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
     ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
     ...(others.length === 0 ? {} : { otherCustomVoices: others }),

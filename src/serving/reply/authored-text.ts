@@ -59,7 +59,7 @@ export class AuthoredText implements TextStream {
 
   constructor(
     writer: Writer,
-    { conversation, delivery, seed, instructions, toolUse, maxTokens }: ResolvedRequest,
+    { conversation, delivery, seed, instructions, otherLanguage, toolUse, maxTokens }: ResolvedRequest,
     signal: AbortSignal,
     { span, onFirstToken, onOver, onCall = () => {} }: WritingObserver,
   ) {
@@ -75,6 +75,7 @@ export class AuthoredText implements TextStream {
       topK: delivery.topK,
       seed,
       ...(instructions === null ? {} : { instructions }),
+      ...(otherLanguage === undefined ? {} : { language: otherLanguage }),
       ...(toolUse === undefined ? {} : { toolUse }),
       ...(maxTokens === undefined ? {} : { maxTokens }),
       onFirstToken: () => {

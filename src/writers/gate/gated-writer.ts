@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, Writer, WrittenPart } from "../../core/writer.ts";
+import { detectLanguage } from "../../text/other-language.ts";
 import { completeEllipsis } from "./complete-ellipsis.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
@@ -7,7 +8,7 @@ import type { GateCategory } from "./gate-head.ts";
 /**
  * Returns the fixed reply if the partner's last turns are dangerous or show distress, otherwise `null`. Elliptical
  * turns ("And with sleeping pills?") are also judged in completed form. A newest turn in another language is not
- * judged: the gate was trained on English.
+ * judged: the gate was trained on English. If the voice's language is another, the turn has to be clearly English.
  *
  * @throws what the gate throws
  */
@@ -17,7 +18,9 @@ export async function fixedReply(
   signal: AbortSignal,
 ): Promise<WrittenPart[] | null> {
   const said = recentLines(dialogue);
-  if (!gate.mayBeEnglish(said.at(-1) ?? "")) return null;
+  const newest = said.at(-1) ?? "";
+  if (!gate.mayBeEnglish(newest)) return null;
+  if (dialogue.language !== undefined && detectLanguage(newest) !== "English") return null;
   const lines = said.filter((line) => gate.mayBeEnglish(line));
   const completed = completeEllipsis(dialogue.history, dialogue.speaker).map((turn) => [turn]);
   for (const judged of [lines, ...completed]) {

@@ -36,6 +36,7 @@ import {
   refersToEarlierTurns,
   spokenTexts,
 } from "./content-words.ts";
+import { englishOnlyReply } from "./english-only.ts";
 import {
   allowsPolarity,
   bestTone,
@@ -53,7 +54,7 @@ import {
 export type Embed = (text: string, signal: AbortSignal) => Promise<Float32Array>;
 
 /**
- * English small talk from packaged replies. Uses the first that exists: the answer to a sum; a line of the act if it
+ * English small talk from packaged replies; a voice of another language says that it knows English only. Uses the first that exists: the answer to a sum; a line of the act if it
  * has priority over retrieval (unless a nearly equal turn is found); a retrieved reply; a line of the act; "I don't
  * know" for a question; a line of the tone; a neutral line.
  */
@@ -100,6 +101,8 @@ export class SmallTalk implements Writer {
     const linesOf = (act: string) => this.#acts.get(act)?.lines ?? neutral;
     const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
     const last = history.at(-1);
+    const text = englishOnlyReply(dialogue);
+    if (text !== null) return { layer: "line", text };
     if (last === undefined) return choice.choose(linesOf("greeting"));
     if (last.speaker === speaker) return choice.choose(neutral);
     const newest = onOneLine(last.text);

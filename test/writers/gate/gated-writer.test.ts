@@ -71,6 +71,14 @@ describe("gateWriter", () => {
     assert.equal(inner.dialogues.length, 0);
   });
 
+  it("stands aside for a voice of another language, unless the turn is clearly English", async () => {
+    const inner = new ScriptedWriter(["Sí."]);
+    const writer = gateWriter(inner, new NamingGate());
+    const replyTo = (text: string) => replyOf(writer, { ...dialogueOf(text), language: "es" });
+    assert.equal(await replyTo("danger: medical"), "Sí.");
+    assert.notEqual(await replyTo("danger: medical\nI will be there and then they will not have any"), "Sí.");
+  });
+
   it("ignores instructions that turn the gate off", async () => {
     const inner = new ScriptedWriter(["Take them all."], { readsInstructions: true });
     const gate = new NamingGate();

@@ -25,6 +25,23 @@ describe("SmallTalk", () => {
     ]);
   });
 
+  it("says once, in its voice's language, that it speaks English only and how to connect a model", async () => {
+    const writer = new SmallTalk(fewReplies(), along);
+    for (const [language, name, later] of [
+      ["es", "español", /^Todavía no tengo un modelo/],
+      ["it", "italiano", /^Non ho ancora un modello/],
+    ] as const) {
+      const dialogue = { ...dialogueOf("Hola, ¿qué tal?"), language };
+      const once = await replyOf(writer, dialogue);
+      assert.match(once, new RegExp(`ingl.*${name}.*antiphon models pull`));
+      const turn = (speaker: string, text: string) => ({ speaker, text, audio: null });
+      const history = [...dialogue.history, turn(dialogue.speaker, once), turn("9", "Bueno.")];
+      assert.match(await replyOf(writer, { ...dialogue, history }), later);
+    }
+    const english = dialogueOf("ask me now then?");
+    assert.equal(await replyOf(writer, { ...english, language: "fr" }), await replyOf(writer, english));
+  });
+
   it("finds no reply that names what the conversation has not, or that plays a role", async () => {
     const vectors: Readonly<Record<string, [number, number]>> = { ask: [1, 0], sail: [0, 1] };
     const embed = async (text: string) => Float32Array.from(vectors[text.split(" ")[0]!] ?? [0.7, 0.7]);

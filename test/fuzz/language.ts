@@ -52,3 +52,12 @@ export const SPANISH_PIECES = (
   "ana@correo.es www.x.es http://a.b/c archivo.pdf güe ü cigüeña cliente mente rápidamente inyección h hu y ll rr x ñ ç á İ ß ﬁ é ٣ ½ " +
   "Ⅳ 日 😀 \ud800 \udc00 \u0000 \u200b \u00a0 \u0301 \ue000 constructor __proto__ \n **a** [b](c) browser click cool"
 ).split(" ");
+
+export const ITALIAN_PIECES = (
+  "0 1 21 23 100 1.000 1,5 1.234,56 007 25/12/2024 2024-12-25 1/2 1/B 3:05 alle 1:15 15.30 '80 € $ £ EUR % ‰ - – — / + = & @ # . , : ; " +
+  "... … ( ) « » “ ” ? ! km kg m² °C ° º ª km/h €/kg mq Sig. Dott.ssa Ing. C.so P.zza p. es. S.p.A. a.C. ecc. pag. n. n° CAP 20121 Via " +
+  "secolo XXI VI IV I Vittorio Elisabetta capitolo parte NATO DNA PPP X b pdf mln mila milioni di persone zio ora anni l' dell' un' c' " +
+  "dov'è perche' po' 'ciao' 333 1234567 +39 06 (02) 123-4567 mario@posta.it www.x.it http://a.b/c file.pdf perché è più città -ano " +
+  "trovano metterla dicendoglielo aiuto gli gn sc ci gi qu cqu zz ss rr iu ui uo ie aeiou y j k w x h ck sh ph ñ ç á ü İ ß ﬁ é ٣ ½ Ⅳ 日 " +
+  "😀 \ud800 \udc00 \u0000 \u200b \u00a0 \u0301 \ue000 constructor __proto__ \n **a** [b](c) browser click cool"
+).split(" ");

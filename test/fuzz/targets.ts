@@ -20,6 +20,13 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
     ]);
     return languageFuzz(SPANISH, SPANISH_PIECES);
   },
+  italian: async () => {
+    const [{ ITALIAN_PIECES, languageFuzz }, { loadItalian }] = await Promise.all([
+      import("./language.ts"),
+      import("../../src/text/languages/it/italian.ts"),
+    ]);
+    return languageFuzz(await loadItalian(), ITALIAN_PIECES);
+  },
   script: async () => (await import("./script.ts")).scriptFuzz,
   "voice-form": async () => (await import("./voice-form.ts")).voiceFormFuzz,
   "voice-word": async () => (await import("./voice-word.ts")).voiceWordFuzz,

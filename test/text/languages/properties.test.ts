@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SPANISH } from "../../../src/text/languages/es/spanish.ts";
+import { loadItalian } from "../../../src/text/languages/it/italian.ts";
 import { readSentence } from "../../../src/text/languages/language.ts";
 import { RewrittenText } from "../../../src/text/rewritten-text.ts";
 import fc from "../../properties.ts";
@@ -9,7 +10,7 @@ import { slowTexts } from "../slow-texts.ts";
 const NONE = { english: () => null, given: () => null };
 const LONG = 1_000_000;
 
-for (const language of [SPANISH]) {
+for (const language of [SPANISH, await loadItalian()]) {
   const read = (text: string) => readSentence(language, RewrittenText.of(text), NONE);
   describe(`the reader of "${language.tag}"`, () => {
     it("reads any Unicode text, in order and twice the same", () => {

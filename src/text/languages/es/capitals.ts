@@ -1,32 +1,16 @@
-import { withRanges } from "../../normalise/rule.ts";
-import type { RewrittenText } from "../../rewritten-text.ts";
-import { type Rule, rule, wordRule } from "./rule.ts";
+import { initialsRules } from "../rewriter.ts";
+import { type Rule, wordRule } from "../rule.ts";
 import { spelledLetters, UNSTRESSED } from "./vocabulary.ts";
 import { RESPELLED } from "./word-sounds.ts";
 
-const CAPITALS = withRanges(/\p{Lu}{2} \p{Lu}{2,40}(?!\p{N})/u);
-const SMALL = withRanges(/\p{Ll}/u);
 const SYLLABLE = "(?:[BCDFGKPT][LR]|CH|LL|QU|GU|[BCDFGHJ-NPRSTV-ZÑ])?[AEIOUÁÉÍÓÚ]{1,2}[BCDFGL-PRSTVXYZ]?";
 const SAYABLE = new RegExp(`^(?:${SYLLABLE}){1,6}$`);
 const SHORT_WORDS = /^(?:no|sí|ya|es|va|ve|da|he|ha|yo|tú|él|mí|ti|un|ni|fe|fue)$/;
 const SOUNDS = /^(?:p?s+h*|[bg]?r+|h?m+|z+|p?f+|t?sk)$/;
 
-/** Lowers a sentence that is written in capitals throughout. */
-export function withoutShouting(sentence: RewrittenText): RewrittenText {
-  const { text } = sentence;
-  const isShouted = CAPITALS.test(text) && !SMALL.test(text);
-  return isShouted ? sentence.replace(/[A-ZÁÉÍÓÚÜÑ]+/g, (word) => word.toLowerCase()) : sentence;
-}
-
 /** Initials, acronyms and single letters. */
 export const LETTERS: readonly Rule[] = [
-  rule(
-    "(?<![\\p{L}\\d.])\\p{Lu}\\.(?: ?\\p{Lu}\\.){0,7}(?= ?\\p{L}|,)",
-    (match) => spelledLetters(match.replace(/[. ]/g, "")) + (/[. ]$/.test(match) ? "" : ""),
-  ),
-  rule("(?<![\\p{L}\\d.])\\p{Lu}(?:\\. ?\\p{Lu}){1,7}(?![\\p{L}\\d])", (match) =>
-    spelledLetters(match.replace(/[. ]/g, "")),
-  ),
+  ...initialsRules(spelledLetters),
   wordRule("(\\p{Lu}{2,6})(s?)", (_match, letters, plural) => acronym(letters!) + plural!),
   wordRule("[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZñÑ]", spelledLetters),
   wordRule("[b-df-hj-np-tv-xz]{2,6}", (match) => (SOUNDS.test(match) ? match : spelledLetters(match))),

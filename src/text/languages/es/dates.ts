@@ -1,5 +1,5 @@
+import { type Rule, rule, wordRule } from "../rule.ts";
 import { cardinal } from "./numbers.ts";
-import { type Rule, rule, wordRule } from "./rule.ts";
 import { MONTHS } from "./vocabulary.ts";
 
 const SHORT_MONTHS = "(ene|feb|mar|abr|may|jun|jul|ago|sept?|oct|nov|dic)";

@@ -1,3 +1,5 @@
+import { readNumeral } from "../numerals.ts";
+
 const UNITS = (
   "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete " +
   "dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete " +
@@ -18,8 +20,6 @@ const ORDINALS_BY_TEN = `${ORDINAL_TENS} nonagésimo`.split(" ");
 const ORDINAL_HUNDREDS =
   "_ cent ducent tricent cuadringent quingent sexcent septingent octingent noningent".split(" ");
 const PARTS = "_ _ medio tercio cuarto quinto sexto séptimo octavo noveno décimo".split(" ");
-const ROMAN = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 } as const;
-const WELL_FORMED = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 
 /** How a number ends: "uno", "un libro", "una casa"; the hundreds agree too. */
 export type Form = "alone" | "masculine" | "feminine";
@@ -96,37 +96,9 @@ export function fraction(above: number, below: number): string | null {
   return above === 1 ? `un ${part}` : `${cardinal(String(above))} ${part}s`;
 }
 
-/** Returns the value of a well-formed Roman numeral, or 0. */
-export function romanValue(numeral: string): number {
-  if (!WELL_FORMED.test(numeral)) return 0;
-  const values = Array.from(numeral, (letter) => ROMAN[letter as keyof typeof ROMAN]);
-  return values.reduce<number>((sum, value, at) => sum + ((values[at + 1] ?? 0) > value ? -value : value), 0);
-}
-
-/** A numeral as written: its whole part without separators, its decimals, and the word between them. */
-export interface Numeral {
-  readonly whole: string;
-  readonly decimals: string | null;
-  readonly point: "coma" | "punto";
-}
-
-/** The source of a pattern of numerals with separators of thousands and decimals. */
-export const NUMERAL =
-  "(?:[1-9]\\d{0,2}(?:\\.\\d{3}){1,7}(?:,\\d{1,20})?|[1-9]\\d{0,2}(?:,\\d{3}){1,7}(?:\\.\\d{1,20})?|" +
-  "\\d{1,40}(?:[.,]\\d{1,20})?)(?!\\d|[.,]\\d)";
-
-/** Parses a numeral: a separator before exactly three digits groups, except after a single 0. */
-export function readNumeral(text: string): Numeral {
-  const grouped = /^[1-9]\d{0,2}(?:(?:\.\d{3})+(?:,(\d+))?|(?:,\d{3})+(?:\.(\d+))?)$/.exec(text);
-  const [, comma, point = comma] = grouped ?? /^\d+(?:,(\d+)|\.(\d+))?$/.exec(text) ?? [];
-  const rest = point ?? null;
-  const whole = (rest === null ? text : text.slice(0, -rest.length)).replace(/\D/g, "");
-  return { whole, decimals: rest, point: comma === undefined ? "punto" : "coma" };
-}
-
 /** Writes a numeral in words. Numbers that begin with 0 are codes: "007". */
 export function spokenNumeral(text: string, form: Form = "alone"): string {
   const { whole, decimals: rest, point } = readNumeral(text);
-  if (rest !== null) return `${cardinal(whole)} ${point} ${decimals(rest)}`;
+  if (rest !== null) return `${cardinal(whole)} ${point === "," ? "coma" : "punto"} ${decimals(rest)}`;
   return /^0\d/.test(whole) ? spelledDigits(whole) : cardinal(whole, form);
 }

@@ -1,5 +1,6 @@
-import { cardinal, fraction, NUMERAL, ordinal, romanValue, spelledDigits, spokenNumeral } from "./numbers.ts";
-import { BEFORE_NUMERAL, NEXT_WORD, type Rule, rule, wordRule } from "./rule.ts";
+import { NUMERAL, romanValue } from "../numerals.ts";
+import { BEFORE_NUMERAL, NEXT_WORD, type Rule, rule, wordRule } from "../rule.ts";
+import { cardinal, fraction, ordinal, spelledDigits, spokenNumeral } from "./numbers.ts";
 import { FEMININE_DETERMINERS, isCounted, isFeminine, LABELS, UNSTRESSED } from "./vocabulary.ts";
 
 const COUNTRY = "(?:(\\(?\\+\\d{1,3}\\)?)[ -]?)?";

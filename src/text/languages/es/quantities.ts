@@ -1,6 +1,7 @@
 import { alternatives } from "../../normalise/rule.ts";
-import { cardinal, NUMERAL, readNumeral, spokenNumeral } from "./numbers.ts";
-import { BEFORE_NUMERAL, type Rule, rule } from "./rule.ts";
+import { NUMERAL, readNumeral } from "../numerals.ts";
+import { BEFORE_NUMERAL, type Rule, rule } from "../rule.ts";
+import { cardinal, spokenNumeral } from "./numbers.ts";
 import { CURRENCIES, isFeminine, plural, unitNamed } from "./vocabulary.ts";
 
 const SIGN = `(${alternatives(CURRENCIES.keys())})`;

@@ -1,4 +1,4 @@
-import { withRanges } from "../../normalise/rule.ts";
+import { withRanges } from "../normalise/rule.ts";
 
 /**
  * What a text looks like, and the words for it. Quantifiers are bounded or cannot start within their own match, so that

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { loadItalian } from "../../../src/text/languages/it/italian.ts";
+import { loadStressTable, parseStressTable } from "../../../src/text/languages/it/stress-table.ts";
+import { readSentence } from "../../../src/text/languages/language.ts";
+import { AMERICAN } from "../../../src/text/phonemes/accent.ts";
+import { packedWords } from "../../../src/text/phonemes/dictionary.ts";
+import { createLexicon } from "../../../src/text/phonemes/lexicon.ts";
+import { RewrittenText } from "../../../src/text/rewritten-text.ts";
+import { TOP } from "../../architecture/top.ts";
+import { tables } from "../voice.ts";
+
+const ITALIAN = await loadItalian();
+const lexicon = createLexicon(
+  { gold: packedWords(tables.gold), silver: packedWords(tables.silver) },
+  tables.names,
+  AMERICAN.endings,
+);
+const SOURCES = {
+  english: (text: string) =>
+    lexicon.read({ text, tag: "NN", currency: null, head: true, reading: null }, { sound: null, to: false }),
+  given: (character: string) => (character === "\ue000" ? "ʤˈiŋɡo" : null),
+};
+
+const read = (text: string) => readSentence(ITALIAN, RewrittenText.of(text), SOURCES);
+const rows = (name: string) =>
+  readFileSync(join(TOP, "test/golden/languages", name), "utf8")
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .map((line) => line.split("\t"));
+
+describe("Italian text in words", () => {
+  for (const [text = "", words] of rows("it-readings.tsv"))
+    it(`"${text}" is "${words}"`, () => assert.equal(ITALIAN.normalise(RewrittenText.of(text)).text, words));
+});
+
+describe("Italian phonemes", () => {
+  it("are stressed at the same place as those that the voices were trained with, in 98 % of the words", () => {
+    let [same, count] = [0, 0];
+    for (const [text = "", , yardstick = ""] of rows("it-sentences.tsv")) {
+      const ours = words(read(text).phonemes);
+      const theirs = words(yardstick);
+      assert.equal(ours.length, theirs.length, text);
+      for (const [at, word] of theirs.entries()) {
+        if (!word.includes("ˈ") || !ours[at]!.includes("ˈ")) continue;
+        count++;
+        same += consonantsAfterStress(word) === consonantsAfterStress(ours[at]!) ? 1 : 0;
+      }
+    }
+    assert.ok(same / count >= 0.98, `${same} of ${count}`);
+  });
+
+  const CASES: readonly (readonly [text: string, phonemes: string])[] = [
+    // What users of other servers reported.
+    ["inoltre, sono lo Scettico e l'umorismo tagliente", "inˈoltre, sˌono lo ʃˈɛtːiko e lʊmorˈizmo taʎˈɛnte"],
+    ["perche\u0301 citta\u0300, perche' citta'", "perkˈe ʧitːˈa, perkˈe ʧitːˈa"],
+    // Stress by endings, lists, and the forms of verbs.
+    ["fotografia, psicologo, ventesimo, lunghissime", "fotoɡrafˈia, psikˈɔloɡo, ventˈezimo, lʊŋɡˈiSime"],
+    ["abitano, lavorano, prendono, finirono, dissero", "ˈabitano, lavˈorano, prˈɛndono, finˈirono, dˈiSero"],
+    ["metterla, vederlo, dicendoglielo, chiamatemi", "mˈetːerla, vedˈerlo, diʧˈɛndoʎelo, kjamˈatemɪ"],
+    ["farmacia, storia, aiuto, paura, buio, zio", "farmaʧˈia, stˈɔria, ajˈuto, paˈura, bˈuio, ʦˈio"],
+    ["ventisette, centodue, trentatré", "ventisˈɛtːe, ʧentodˈue, trentatrˈe"],
+    // Open and closed vowels.
+    ["bene, sera, otto, sole, bello, capello", "bˈɛne, sˈera, ˈɔtːo, sˈole, bˈɛllo, kapˈello"],
+    ["professore, felicità, problema, esercizio", "profeSˈore, feliʧitˈa, problˈɛma, ezerʧˈiʦio"],
+    // Spelling.
+    ["gli gnocchi, scienza, chiesa, giacca, acqua", "ʎɪ ɲˈɔkːɪ, ʃˈɛnʦa, kjˈɛza, ʤˈakːa, ˈakːwa"],
+    ["casa, cassa, sbaglio, pizza, zero, organizzare", "kˈaza, kˈaSa, zbˈaʎo, pˈiʦːa, ʣˈɛro, orɡaniʣːˈare"],
+    ["dov'è, cos'è, un po' d'acqua, c'è me", "dovˈɛ, kozˈɛ, ʊn pˈɔ dˈakːwa, ʧe mˈe"],
+    // Loan words.
+    ["weekend, software, Facebook", "wˈikˌɛnd, sˈɔftwˌɛr, fˈeisbuk"],
+    // Marks, scripts and given words.
+    ["«Sì», disse — ecco!", "“sˈi”, dˈiSe — ˈɛkːo!"],
+    ["Il 日本 e Łódź", "il e lˈodʦ"],
+    ["La parola \ue000.", "la parˈɔla ʤˈiŋɡo."],
+  ];
+  for (const [text, phonemes] of CASES)
+    it(`of "${text}" are "${phonemes}"`, () => assert.equal(read(text).phonemes, phonemes));
+
+  it("are of the alphabet that the voices know", () => {
+    for (const [text = ""] of [...rows("it-sentences.tsv"), ...rows("it-readings.tsv")])
+      for (const symbol of read(text).phonemes.replace(/[;:,.!?—…()“”"]/g, ""))
+        assert.ok(ITALIAN.alphabet.symbols.has(symbol), `${symbol} in ${text}`);
+  });
+});
+
+describe("the places of Italian words", () => {
+  it("lead from phonemes to what was written, also where words were put for digits", () => {
+    const text = "Il 25/12/2024 l'Ing. Rossi pagò 12,50 €.";
+    const { phonemes, sources } = read(text);
+    const places = [...phonemes.matchAll(/[^\s.,]+/g)].map(({ 0: word, index }) => {
+      const before = phonemes.slice(0, index).replaceAll(" ", "").length;
+      const { from, to } = sources.of(before, before + word.length);
+      return text.slice(from, to);
+    });
+    const date = Array<string>(3).fill("25/12/2024");
+    const price = Array<string>(4).fill("12,50 €");
+    assert.deepEqual(places, ["Il", ...date, "l'Ing.", "Rossi", "pagò", ...price]);
+  });
+});
+
+describe("the list of Italian words", () => {
+  it("has one accent in each entry, and no entry twice", () => {
+    const text = readFileSync(join(TOP, "lexicon/italian.txt"), "utf8");
+    const entries = text.split("\n").filter((line) => !line.startsWith("#"));
+    const seen = new Set<string>();
+    for (const entry of entries.join(" ").split(/ +/).filter(Boolean)) {
+      assert.match(entry, /^(?:´[a-z]+|-?[a-z]*[àèéìòóù][a-z]*-?)$/);
+      assert.ok(!seen.has(entry), entry);
+      seen.add(entry);
+    }
+  });
+
+  it("gives forms: genders, numbers and persons", () => {
+    const table = parseStressTable("# no entry: àlto\nmèdico àmbito òrdin- uffìcio ´olo");
+    const given = [
+      "medica",
+      "mediche",
+      "medici",
+      "ordinano",
+      "ordini",
+      "uffici",
+      "scivolo",
+      "alto",
+      "casale",
+    ];
+    assert.deepEqual(
+      given.map((word) => table.accented(word)),
+      ["mèdica", "mèdiche", "mèdici", "òrdinano", "òrdini", "uffìci", "scìvolo", "àlto", "casàle"],
+    );
+  });
+
+  it("is named where it is missing", async () => {
+    await assert.rejects(loadStressTable(join(TOP, "lexicon/none.txt")), /none\.txt cannot be read/);
+  });
+});
+
+describe("Italian sentences", () => {
+  const goesOn = (text: string) => {
+    const mark = text.indexOf("|") - 1;
+    const paragraph = text.replace("|", "");
+    return ITALIAN.sentences.continues(paragraph, mark, mark + 2);
+  };
+  it("go on after titles, initials and abbreviations before numbers", () => {
+    for (const text of ["Il Sig.| Rossi", "G.| Verdi", "a pag.| 7", "la Prof.ssa.| Neri", "p. es.| Roma"])
+      assert.ok(goesOn(text), text);
+  });
+  it("end after other words, and after what may be last", () => {
+    for (const text of ["È venuto ieri.| Rossi", "mele, ecc.| Poi", "nel 44 a.C.| Poi", "vedi pag.| Poi"])
+      assert.ok(!goesOn(text), text);
+  });
+  it("have headings", () => {
+    for (const line of ["Capitolo 3", "CAPITOLO IV: Il viaggio", "Epilogo"])
+      assert.ok(ITALIAN.sentences.isHeading(line), line);
+    assert.ok(!ITALIAN.sentences.isHeading("Parte della casa è nuova"));
+  });
+
+  const QUESTIONS = {
+    open: [
+      "Che ore sono?",
+      "Dov'è la stazione?",
+      "E tu, di dove sei?",
+      "Scusi, quanto costa?",
+      "Ma perché no?",
+    ],
+    "yes-no": ["Vieni domani?", "Sai che ore sono?", "Vieni, vero?", "Vieni o no?"],
+    choice: ["Preferisci tè o caffè?", "Resti oppure parti?"],
+  } as const;
+  for (const [kind, questions] of Object.entries(QUESTIONS))
+    it(`ask ${kind} questions`, () => {
+      for (const text of questions) assert.equal(ITALIAN.question(text), kind, text);
+    });
+  it("place the last alternative", () => {
+    assert.equal(ITALIAN.choiceAt(["preferisci", "tè", "o", "caffè"]), 2);
+    assert.equal(ITALIAN.choiceAt(["vieni", "o", "no"]), -1);
+  });
+});
+
+function words(phonemes: string): string[] {
+  return phonemes.split(/[\s;:,.!?—…()“”"]+/).filter((word) => word !== "");
+}
+
+/** Counts consonants from the stress on, each length once, which places the stress whatever the vowels are. */
+function consonantsAfterStress(word: string): number {
+  return word
+    .slice(word.indexOf("ˈ"))
+    .replace(/rɾ|(.)\1/g, "n")
+    .replace(/[^bdfklmnprstvzʃʧʤʎɲʦʣɡŋS]/g, "").length;
+}

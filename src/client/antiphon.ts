@@ -1,4 +1,4 @@
-import type { AntiphonErrorType } from "./antiphon-error.ts";
+import { AntiphonError, type AntiphonErrorType } from "./antiphon-error.ts";
 import {
   type Answer,
   type Ask,
@@ -248,19 +248,19 @@ async function* eventsOf<E>(answer: Answer, read: ReadEvent<E>): AsyncGenerator<
 
 const eventOf: ReadEvent<StreamEvent> = ({ event, data }, answer) => {
   if (!/^(meta|audio|end|error)$/.test(event)) return null;
-  const sent = objectIn(data, answer);
-  if (event === "error") throw answer.failure(sent.type, sent.message);
-  if (event !== "audio")
-    return { value: { event, data: sent } as unknown as StreamEvent, isLast: event === "end" };
-  return { value: { event, data: sent, pcm: pcmOf(sent.pcm_b64) } as unknown as StreamEvent, isLast: false };
+  return readObject(data, answer, (sent) => {
+    if (event === "error") throw answer.failure(sent.type, sent.message);
+    const pcm = event === "audio" ? { pcm: pcmOf(sent.pcm_b64) } : {};
+    return { value: { event, data: sent, ...pcm } as unknown as StreamEvent, isLast: event === "end" };
+  });
 };
 
-const dialogueEventOf: ReadEvent<DialogueEvent> = ({ data }, answer) => {
-  const sent = objectIn(data, answer);
-  if (sent.error !== undefined) throw answer.failure(sent.error.type, sent.error.message);
-  if (!/^(dialogue\.started|speech\.audio\.(delta|done))$/.test(sent.type)) return null;
-  return { value: sent as unknown as DialogueEvent, isLast: sent.type.endsWith("done") };
-};
+const dialogueEventOf: ReadEvent<DialogueEvent> = ({ data }, answer) =>
+  readObject(data, answer, (sent) => {
+    if (sent.error !== undefined) throw answer.failure(sent.error.type, sent.error.message);
+    if (!/^(dialogue\.started|speech\.audio\.(delta|done))$/.test(sent.type)) return null;
+    return { value: sent as unknown as DialogueEvent, isLast: sent.type.endsWith("done") };
+  });
 
 interface SentData {
   readonly type: AntiphonErrorType;
@@ -269,12 +269,13 @@ interface SentData {
   readonly error?: { readonly type: AntiphonErrorType; readonly message: string };
 }
 
-function objectIn(data: string, { failure }: Answer): SentData {
+/** Reads the object of an event. What is none, or does not hold what it should, is an invalid response. */
+function readObject<T>(data: string, { failure }: Answer, read: (sent: SentData) => T): T {
   try {
     const value = JSON.parse(data);
-    if (Object(value) === value) return value;
-  } catch {
-    // As below.
+    if (Object(value) === value) return read(value);
+  } catch (error) {
+    if (error instanceof AntiphonError) throw error;
   }
   throw failure("invalid_response", "an event of the reply cannot be read");
 }

@@ -35,7 +35,7 @@ describe("a new installation", () => {
     assert.equal((await again.stop()).code, 0);
 
     const linked = await startServerProcess({ dataDir, env: { ANTIPHON_KEY: server.key } });
-    await until("the link", () => /^Talk: http:\S+\/#secret=ek_[0-9a-f]{48}\n$/m.test(linked.stdout()));
+    await until("the link", () => /^Talk: http:\S+\/#secret=ek_[0-9a-f]{48}$/m.test(linked.stdout()));
     assert.equal((await clientOf(linked.url, server.key).usage()).requests, 1);
     assert.equal((await linked.stop()).code, 0);
 

@@ -11,8 +11,9 @@ export const ABBREVIATED: readonly Rule[] = [
   rule("(?<![\\p{L}\\p{N}.])[Ss]s?\\. ?(?=[IVX]{1,6}(?!\\p{L}))", "siglo "),
   wordRule("D\\.?ª", "doña"),
   wordRule("s/n", "sin número"),
+  rule("(?<![\\p{L}\\p{N}])km (?=\\d)", "kilómetro "),
   rule("(?<![\\p{L}\\p{N}])[Cc]/ ?(?=\\p{Lu})", "calle "),
-  rule("(?<![\\p{L}\\p{N}])[Nn]\\.?[º°] ?(?=\\d)", "número "),
+  rule("(?<![\\p{L}\\p{N}])[Nn]\\.?[º°]\\.? ?(?=\\d)", "número "),
   abbreviationRule(TABLES, "\\p{L}{1,7}"),
   wordRule("(Sra?|Srta|Dra?|Profa?)(?= \\p{Lu}\\p{Ll})", (_match, title) => TITLES.get(title!)!),
 ];

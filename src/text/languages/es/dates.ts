@@ -15,7 +15,7 @@ export const DATES: readonly Rule[] = [
     date(match, day!, month!),
   ),
   wordRule(`(\\d{1,2})(?: de)? ${SHORT_MONTHS}(?:\\.|(?= (?:de )?\\d{4}))(?: (?:de )?(\\d{4}))?`, shortMonth),
-  wordRule(`0?1(?= de (?:${FULL_MONTHS}))`, "primero"),
+  wordRule(`(?<!(?:^| )de )0?1(?= de (?:${FULL_MONTHS}))`, "primero"),
   wordRule(
     "([01]?\\d|2[0-3])(?::([0-5]\\d))? ?([ap])\\. ?m(?:\\.(?! *$))?|([01]?\\d|2[0-3])(?::([0-5]\\d))? ?([AaPp])[Mm]",
     (_match, hour, minute, half, hour2, minute2, half2) =>

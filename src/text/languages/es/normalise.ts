@@ -12,7 +12,7 @@ export const normaliseSpanish = createRewriter({
   rules: [...ELECTRONIC, ...GROUPED, ...DATES, ...ABBREVIATED, ...ORDINALS, ...QUANTITIES, ...NUMBERS],
   signs: wordMap(
     "& y,+ más,= igual a,× por,÷ entre,< menor que,> mayor que,± más menos,@ arroba,% por ciento,‰ por mil,€ euros," +
-      "$ dólares,£ libras,° grados,§ sección,∞ infinito",
+      "$ dólares,£ libras,° grados,§ sección,∞ infinito,# almohadilla,² al cuadrado,³ al cubo,^ elevado a,√ raíz de",
   ),
   letters: LETTERS,
 });

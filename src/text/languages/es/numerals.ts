@@ -19,7 +19,7 @@ export const GROUPED: readonly Rule[] = [
 /** Ordinals, which look like measures otherwise. */
 export const ORDINALS: readonly Rule[] = [
   rule(
-    `(?<=(?:(?<!\\p{L})(\\p{L}{1,6}) )?)(?<![\\p{L}\\d.,])(\\d{1,3})(\\.?(?:er[oa]?|[ºª°]|[rdtmvn][oa]))(?!\\p{L}|\\d)${NEXT_WORD}`,
+    `(?<=(?:(?<!\\p{L})(\\p{L}{1,6}) )?)(?<![\\p{L}\\d.,])(\\d{1,3})(\\.?(?:er[oa]?|[ºª°]|[rdtmvn][oa]))(?!\\p{L}|\\d)(?:\\.(?= \\p{Ll}))?${NEXT_WORD}`,
     ordinalSign,
   ),
 ];
@@ -35,7 +35,7 @@ export const NUMBERS: readonly Rule[] = [
   ),
   wordRule("(\\p{L}{3,12}) ([IVXLCDM]{1,9})(?!\\. \\p{Lu})", numberedByRoman),
   wordRule(
-    `(?:[IVX]{2,7}|(?<=(?:[Ee]l|[Ll]a|[Dd]el|[Aa]l) )[IVX](?= \\p{Lu}\\p{Ll}))${NEXT_WORD}`,
+    `(?:[IVX]{2,7}|(?<=^|(?:[Ee]l|[Ll]a|[Dd]el|[Aa]l) )[IVX](?= \\p{Lu}\\p{Ll}))${NEXT_WORD}`,
     romanBeforeNoun,
   ),
   rule(`${BEFORE_NUMERAL}(?:(\\d{1,3}) )?(\\d{1,4})/(\\d{1,4})(?![\\d/])${NEXT_WORD}`, slashed),
@@ -113,7 +113,8 @@ function slashed(match: string, whole: string | undefined, above: string, below:
   if (match === "24/7") return "veinticuatro siete";
   const part = fraction(Number(above), Number(below));
   if (part === null) return match.replace("/", above.length > 3 ? " " : " barra ");
-  const agreed = /^(?:part|hor|docen)/.test(next) ? part.replace(/o(s?)$/, "a$1") : part;
+  const isAgreed = below === "2" ? isFeminine(next) : /^part/.test(next);
+  const agreed = isAgreed ? part.replace(/o(s?)$/, "a$1") : part;
   const said = below === "2" ? agreed.replace("un ", "") : agreed;
   return whole === undefined ? said : `${cardinal(whole, "masculine")} y ${said}`;
 }

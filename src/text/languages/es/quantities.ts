@@ -14,7 +14,7 @@ const AFTER_UNIT = "(?![\\p{L}\\p{N}/])(?:\\.(?= \\p{Ll}))?";
 /** Money, percentages and measures. */
 export const QUANTITIES: readonly Rule[] = [
   rule('(?<![^\\s(\\[«"“¿¡])[-−](?=[$€£¥]? ?\\d)', "menos "),
-  rule("(?<=\\d) ?[x×] ?(?=\\d)|(?<=\\p{L})/(?=\\d)", " por "),
+  rule("(?<=\\d(?: ?[cdkm]?m)?) ?[x×] ?(?=\\d)|(?<=\\p{L})/(?=\\d)", " por "),
   rule(`(?<![\\p{L}\\p{N}$])${SIGN} ?(${NUMERAL})${SCALE}${PER}`, (_match, sign, ...rest) =>
     money(sign!, ...rest),
   ),

@@ -23,7 +23,7 @@ export const ABBREVIATIONS = wordMap(
     "etc etcétera,ej ejemplo,admón administración,Cía compañía,izq izquierda,izqda izquierda,izda izquierda," +
     "dcha derecha,der derecha,vs versus,cf confróntese,cfr confróntese,ss siguientes,ibíd ibídem,íd ídem,Atte atentamente," +
     "Fdo firmado,prov provincia,cta cuenta,adj adjunto,esq esquina,bco banco,gob gobierno,lun lunes,mié miércoles,miér miércoles," +
-    "jue jueves,vie viernes,sáb sábado,dom domingo,Jr júnior,kgs kilos,hrs horas,seg segundos,mins minutos,cts céntimos",
+    "jue jueves,vie viernes,sáb sábado,dom domingo,Jr júnior,Ltda limitada,kgs kilos,hrs horas,seg segundos,mins minutos,cts céntimos",
 );
 /** Abbreviations of several words with their full stops, without spaces. */
 export const INITIALS = wordMap(

@@ -58,12 +58,14 @@ describe("Spanish phonemes", () => {
     ["software, Facebook, weekend", "sˈofɣweɾ, fˈeisβuk, wˈikˌend"],
     ["El rock y el jazz", "el rˈok i el ʝˈas"],
     ["leer, lee, creer, kilo, robot, Madrid", "leˈeɾ, lˈee, kɾeˈeɾ, kˈilo, roβˈot, maðɾˈid"],
+    ["update, cloud, queen, picasso", "apðˈeit, klˈWd, kwˈin, pikˈaso"],
     // Stress.
     ["rápidamente, aumente", "rˈapiðamˈente, Wmˈɛnte"],
     ["cantáis, náutico", "kantˈais, nˈautˌiko"],
     ["patria, cliente, gorrión, ruido, Luis", "pˈatɾia, kliˈɛnte, ɡˌoriˈon, ruˈiðo, luˈis"],
     // Sounds beside others, also across words.
     ["un beso, con paz, un yogur", "ˈum bˈeso, kom pˈaθ, ˈun ʤoɣˈuɾ"],
+    ["el influjo enfría la liebre", "el imflˈuxo emfɾˈia la liˈeβɾe"],
     ["verdad es; verdad, es", "beɾðˈað ˈes; beɾðˈad, ˈes"],
     ["no sé para qué; es para mi", "nˈo sˈe pˌaɾa kˈe; ˈes pˌaɾa mˈi"],
     ["un hueso, cacahuete, ahí, prohibir", "ˈun wˈeso, kˌakawˈete, aˈi, pɾˌoiβˈiɾ"],

@@ -104,12 +104,12 @@ function withGlides(sounds: readonly Sound[]): Sound[] {
   return out;
 }
 
-/** After r, a group with l and, for u, any l, the vowel is no glide: "cliente", "patria", "luego". */
+/** After r, an initial l, a group with l and, for u, any l, the vowel is no glide: "cliente", "patria", "luego". */
 function isHeavy(out: readonly Sound[], { symbol }: Sound): boolean {
   const [before, last] = [out.at(-2), out.at(-1)];
   if (last === undefined || last.isVowel) return false;
   if (symbol === "u") return "rɾlʎ".includes(last.symbol);
-  return last.symbol === "r" || ("ɾl".includes(last.symbol) && before !== undefined && !before.isVowel);
+  return last.symbol === "r" || ("ɾl".includes(last.symbol) && !before?.isVowel);
 }
 
 function join(out: Sound[], last: Sound, sound: Sound): void {

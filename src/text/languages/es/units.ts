@@ -78,7 +78,9 @@ function symbolBeside(list: readonly Placed[], at: number): string {
   if (sound.symbol === "ʝ" && last?.symbol === "n" && sound.beginsWord) return "ʤ";
   const second = list[at + 2];
   if (sound.symbol === "n" && next !== undefined)
-    return next.symbol === "f" && second?.symbol === "ɾ" ? "m" : nasalBefore(next.symbol, isInside);
+    return next.symbol === "f" && second !== undefined && "ɾl".includes(second.symbol)
+      ? "m"
+      : nasalBefore(next.symbol, isInside);
   const mayOpen = sound.symbol === "e" && sound.stress === "ˈ" && !sound.isClosed && !sound.isAccented;
   if (mayOpen && next?.symbol === "n" && second !== undefined && !second.beginsWord)
     return second.isVowel || "jwf".includes(second.symbol) ? "e" : "ɛ";

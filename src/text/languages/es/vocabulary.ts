@@ -96,11 +96,11 @@ export function isFeminine(first: string, second = ""): boolean {
 
 /** Words without stress of their own: articles, pronouns, prepositions. */
 export const UNSTRESSED = wordSet(
-  "el la los las lo le les me te se nos os mi mis tu tus su sus de del a al en con por sin y o u e si que según tras quien",
+  "el la los las lo le les me te se nos os mi mis tu tus su sus de del a al en con por sin y o u e si que tras quien",
 );
 /** Words that follow a number and are not what it counts, in addition to those without stress. */
 const NOT_COUNTED = wordSet(
-  "es son era eran fue fueron está están hay no ya más menos para entre como pero cuando donde desde hasta sobre bajo ni",
+  "es son era eran fue fueron está están hay no ya más menos para entre como pero cuando donde desde hasta sobre bajo ni según",
 );
 
 export function isCounted(word: string): boolean {

@@ -4,7 +4,7 @@ import { UNSTRESSED } from "./vocabulary.ts";
 
 const HALF_STRESSED = wordSet(
   "pero para como cuando donde sobre entre desde hasta hacia aunque porque cuanto mientras nuestro nuestra nuestros " +
-    "nuestras vuestro vuestra vuestros vuestras bajo ante quienes",
+    "nuestras vuestro vuestra vuestros vuestras bajo ante quienes adonde",
 );
 /** Words that the rules of spelling would misread, respelled. */
 export const RESPELLED = wordMap(
@@ -33,7 +33,7 @@ export function wordSounds(word: string, isBeforePause: boolean): Sound[] {
   }
   const spelled = RESPELLED.get(word) ?? word;
   const sounds = withStress(soundsOf(spelled), spelled, true);
-  if (isBeforePause) return sounds;
+  if (isBeforePause && word !== "y") return sounds;
   for (const sound of sounds) {
     if (UNSTRESSED.has(word)) sound.stress = "";
     if (HALF_STRESSED.has(word) && sound.stress === "ˈ") sound.stress = "ˌ";
@@ -50,7 +50,7 @@ function withStress(sounds: Sound[], word: string, isWhole: boolean): Sound[] {
   for (const [at, sound] of vowels.entries()) {
     const isBefore = at < main - 1 && at % 2 === 0;
     const isAfter = isWhole && at > main && (at - main) % 2 === 0 && at < vowels.length - 1;
-    sound.stress = at === main ? "ˈ" : isBefore || isAfter ? "ˌ" : "";
+    sound.stress = at === main ? "ˈ" : (isBefore || isAfter) && !sound.isHeavy ? "ˌ" : "";
   }
   return sounds;
 }

@@ -32,6 +32,8 @@ export function abbreviationRule({ titles, numbered, others }: Abbreviations, wo
     `(?<![\\p{L}\\p{N}.])(${word})\\.(?=( ?[\\p{L}\\p{N}¿¡]|))`,
     (match, short = "", next = "", at = "", all = "") => {
       const space = next.startsWith(" ") ? "" : " ";
+      // "Dott.ssa" is one word.
+      if (/^\p{Ll}/u.test(next)) return match;
       const title = titles.get(short);
       if (title !== undefined && /^ ?\p{Lu}/u.test(next)) return title + space;
       const counted = numbered.get(short) ?? numbered.get(short.toLowerCase());

@@ -71,7 +71,11 @@ describe("Italian phonemes", () => {
     ["casa, cassa, sbaglio, pizza, zero, organizzare", "kˈaza, kˈaSa, zbˈaʎo, pˈiʦːa, ʣˈɛro, orɡaniʣːˈare"],
     ["dov'è, cos'è, un po' d'acqua, c'è me", "dovˈɛ, kozˈɛ, ʊn pˈɔ dˈakːwa, ʧe mˈe"],
     // Loan words.
-    ["weekend, software, Facebook", "wˈikˌɛnd, sˈɔftwˌɛr, fˈeisbuk"],
+    [
+      "il rock, un computer, lo smartphone, la password",
+      "il rˈɔk, ʊn kompjˈuter, lo smˈartfˌon, la pˈɛswˌɛrd",
+    ],
+    ["dell'altro per tutti, all'estero", "dellˈaltro per tˈutːɪ, allˈɛstero"],
     // Marks, scripts and given words.
     ["«Sì», disse — ecco!", "“sˈi”, dˈiSe — ˈɛkːo!"],
     ["Il 日本 e Łódź", "il e lˈodʦ"],

@@ -2,7 +2,7 @@ import { initialsRules } from "../rewriter.ts";
 import { type Rule, rule, wordRule } from "../rule.ts";
 import { spelledLetters } from "./vocabulary.ts";
 
-const SAYABLE = /^[BCDFGLMNPRSTVZ]?[LR]?[AEIOU]{1,2}(?:[BCDFGLMNPRSTVZ]{1,2}[AEIOU])*[LNRST]?$/;
+const SAYABLE = /^[BCDFGLMNPRSTVZ]?[LR]?[AEIOU]{1,2}(?:[BCDFGLMNPRSTVZ]{1,2}[AEIOU])*[BCDFGLMNPRSTVXZ]?$/;
 const SHORT_WORDS =
   /^(?:il|lo|la|i|gli|le|un|di|da|in|su|e|o|a|ma|se|sì|no|ho|ha|hai|ci|mi|ti|si|vi|ne|non|per|con|che|chi|io|tu)$/;
 

@@ -1,5 +1,5 @@
 import { type Rule, rule, wordRule } from "../rule.ts";
-import { cardinal } from "./numbers.ts";
+import { cardinal, ordinal } from "./numbers.ts";
 import { MONTHS } from "./vocabulary.ts";
 
 const SHORT_MONTHS = "(gen|feb|mar|apr|mag|giu|lug|ago|set|sett|ott|nov|dic)";
@@ -21,6 +21,9 @@ export const DATES: readonly Rule[] = [
     return date(match, day!, String(month + 1), year);
   }),
   rule(`(?<![\\p{L}\\d.,/])0?1[º°]?(?= (?:${FULL_MONTHS})(?!\\p{L}))`, "primo"),
+  rule("(?<=(?<!\\p{L})(?:[Aa]l|[Dd]al|[Nn]el|[Dd]el) )(\\d{1,3})['’′](?![\\p{L}\\d])", (_match, minute) =>
+    ordinal(Number(minute)),
+  ),
   rule("(?<![\\p{L}\\d])['’](\\d{2,3})(?![\\d'’])", (_match, year) => cardinal(year!)),
   rule(
     `(?<![\\p{L}\\d.,:])([Aa]lle|[Dd]alle|[Ll]e|[Dd]elle) (?:ore )?0?1(?:[:.]([0-5]\\d))(?![\\d:]|[.,]\\d)`,

@@ -6,6 +6,11 @@ import { isCounted, isFeminine, NUMBERED_BY_ROMAN, oneBefore } from "./vocabular
 const COUNTRY = "(?:(\\(?\\+\\d{1,3}\\)?)[ -]?)?";
 const GROUPS = "((?:\\(\\d{2,4}\\) ?)?\\d{2,4}(?:[ /.-]\\d{2,8}){1,5})";
 
+/** Ranges, before dates and times are words: "9:00-13:00". */
+export const RANGES: readonly Rule[] = [
+  rule("(?<=(?<![\\p{L}\\d.,-])\\d[\\d.,:]{0,20} ?[%€]?) ?[-–] ?(?=[$€£]?\\d[\\d.,:]{0,20}(?![\\d-]))", " "),
+];
+
 /** What has several groups of digits. */
 export const GROUPED: readonly Rule[] = [
   rule(`(?<![\\p{L}\\d.,/+(]|\\d[ -])${COUNTRY}${GROUPS}(?![\\p{L}\\d]|[.,:/-]\\d)`, telephone),
@@ -14,12 +19,15 @@ export const GROUPED: readonly Rule[] = [
     (_match, country, rest) => `più ${spelledDigits(country!)}, ${inThrees(rest!)}`,
   ),
   rule("(?<![\\d.,])[1-9]\\d{0,2}(?: \\d{3}){1,5}(?!\\d)", (match) => match.replaceAll(" ", ".")),
-  rule("(?<=(?<![\\p{L}\\d.,-])\\d[\\d.,]{0,20} ?[%€]?) ?[-–] ?(?=[$€£]?\\d[\\d.,]{0,20}(?![\\d-]))", " "),
   rule("(?<=(?:CAP |, ))\\d{5}(?= \\p{Lu}\\p{Ll}|[,.]|$)", (match) => spelledDigits(match)),
 ];
 
 /** Ordinals, which look like measures otherwise. */
 export const ORDINALS: readonly Rule[] = [
+  wordRule(`([IVXLC]{1,7})[°º]${NEXT_WORD}`, (match, numeral, noun) => {
+    const value = romanValue(numeral!);
+    return value === 0 ? match : ordinal(value, noun !== undefined && isFeminine(noun));
+  }),
   rule(
     `(?<![\\p{L}\\d.,])(\\d{1,3})([ºª°]|esim[oaie])(?!\\p{L}|\\d)${NEXT_WORD}`,
     (match, digits, sign, next?) => {
@@ -37,7 +45,10 @@ export const NUMBERS: readonly Rule[] = [
     if (value === 0) return match;
     return isNoun(noun) ? ordinal(value, isFeminine(noun!)) : cardinal(String(value));
   }),
-  rule(`${BEFORE_NUMERAL}(?:(\\d{1,3}) )?(\\d{1,4})/(\\d{1,4}|\\p{L}(?!\\p{L}))(?![\\d/])`, slashed),
+  rule(
+    `${BEFORE_NUMERAL}(?:(\\d{1,3}) )?(\\d{1,4})/(\\d{1,4}|\\p{L}(?!\\p{L}))(?![\\d/])${NEXT_WORD}`,
+    slashed,
+  ),
   rule("(?<!\\d)(\\d{1,3}):(\\d{1,3})(?![\\d:])", (_match, above, below) => `${above} a ${below}`),
   rule("(?<![\\p{L}\\d.,])\\d{1,5}(?:\\.\\d{1,5}){2,5}(?![\\d.,])", (match) =>
     /^[1-9]\d{0,2}(?:\.\d{3})+$/.test(match) ? match : match.replaceAll(".", " punto "),
@@ -80,9 +91,12 @@ function numberedByRoman(match: string, word: string, numeral: string): string {
   return `${word} ${ordinal(value, isFeminine(lower) && !/^(?:papa|andrea|luca|nicola|legislatura)$/.test(lower))}`;
 }
 
-function slashed(match: string, whole: string | undefined, above: string, below: string): string {
+function slashed(match: string, whole: string | undefined, above: string, below: string, next = ""): string {
   if (match === "24/7") return "ventiquattro ore su ventiquattro";
-  const part = fraction(Number(above), Number(below));
-  if (part === null) return match.replace("/", " barra ");
-  return whole === undefined ? part : `${cardinal(whole)} e ${part}`;
+  const part = fraction(Number(above), Number(below))?.replace(
+    "un mezzo",
+    isFeminine(next) ? "mezza" : "mezzo",
+  );
+  if (part === undefined) return match.replace("/", " barra ");
+  return whole === undefined ? part : `${cardinal(whole)} e ${part.replace("mezza", "mezzo")}`;
 }

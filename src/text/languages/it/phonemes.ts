@@ -87,8 +87,13 @@ export function createUnitReader(
     if (place.isAccented && /[aeiou]$/.test(word) && !APOCOPE.has(word))
       return say(withFinalAccent(word), place);
     if (!place.isElided && !/[aeiouyàèéìòóù]/.test(word)) return spelled(word);
-    const loan = table.isListed(word) || !looksEnglish(word) ? null : words.english(written);
-    return loan === null ? say(word, place) : italianOf(loan);
+    const loan = place.isElided || isItalian(word) ? null : words.english(written);
+    return loan === null ? say(word, place) : italianOf(word, loan);
+  }
+
+  function isItalian(word: string): boolean {
+    if (!looksEnglish(word) || UNSTRESSED.has(word) || HALF_STRESSED.has(word)) return true;
+    return table.isListed(word) || table.isListed(`${word}e`);
   }
 
   function spelled(word: string): string {

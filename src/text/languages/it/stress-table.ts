@@ -83,7 +83,7 @@ export function parseStressTable(text: string): StressTable {
     if (!verb.endsWith("r")) return (byEnding(verb) ?? penultimate(verb)) + clitic;
     // "aperti" is no "aper" with "ti".
     const infinitive = `${verb}e`;
-    if (verb.endsWith("er") && !words.has(infinitive)) return null;
+    if (verb.endsWith("er") && (verb.length < 4 || !words.has(infinitive))) return null;
     if (nucleiOf(verb).length < 2 && !words.has(infinitive)) return null;
     return accent(infinitive, depth + 1).slice(0, -1) + clitic;
   }
@@ -110,8 +110,9 @@ function addForms(entry: string, to: Map<string, string>): void {
   const forms = entry.endsWith("-") ? VERB_FORMS : (NOUN_FORMS.get(entry.slice(-1)) ?? "");
   for (const form of forms === "" ? [] : forms.split(" ")) {
     const isSoft = /^[ei]/.test(form);
+    const isHard = /[cg]$/.test(stem) && !entry.endsWith("e");
     // "amico": "amici", "amiche"; "ufficio": "uffici"
-    const spellings = !/[cg]$/.test(stem) || !isSoft ? [stem + form] : [`${stem}h${form}`];
+    const spellings = !isHard || !isSoft ? [stem + form] : [`${stem}h${form}`];
     if (form === "i" && /[cg]$/.test(stem) && entry.endsWith("o")) spellings.push(stem + form);
     if (form === "i" && stem.endsWith("i")) spellings.push(stem);
     for (const spelling of spellings) addTo(to, withoutAccents(spelling).replace(BEFORE, ""), spelling);

@@ -27,8 +27,9 @@ export function registerVoices(program: Command, io: CommandIo): void {
 
   addGlobalOptions(voices.command("list"))
     .description("list what a voice may be called: the models' own, and every key's")
+    .option("--language <tag>", "only the voices that speak it, such as es")
     .option("--json", "print JSON")
-    .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command, io));
+    .action(async (flags: ListFlags, command: Command) => list(flags, command, io));
 
   addGlobalOptions(voices.command("add"))
     .description("make a voice of a recording of one person, best 5 to 12 s")
@@ -50,32 +51,50 @@ export function registerVoices(program: Command, io: CommandIo): void {
     .action(async (voice: string, _options: object, command: Command) => remove(voice, command, io));
 }
 
-async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
+interface ListFlags {
+  readonly language?: string;
+  readonly json?: boolean;
+}
+
+async function list({ language, json }: ListFlags, command: Command, io: CommandIo): Promise<void> {
   const settings = await settingsOf(command, io);
   const { localPublicModels } = await import("./stored-voice.ts");
-  const { listVoices } = await import("../serving/voices/voice-list.ts");
+  const { listVoices, voicesInLanguage } = await import("../serving/voices/voice-list.ts");
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const models = await localPublicModels(settings);
   const serverVoices = await readServerVoices(settings, models);
   await withTenancy(settings, io, async (tenancy) => {
     const own = await tenancy.voices.listVoices();
     const cards = models.map(({ card }) => card);
-    const { data } = listVoices(cards, serverVoices, own);
+    const { data } = inLanguage(() =>
+      voicesInLanguage(listVoices(cards, serverVoices, own), language ?? null),
+    );
     const keyOf = new Map(own.map(({ voiceId, keyId }) => [voiceId, keyId]));
-    if (json) {
+    if (json === true) {
       const rows = data.map((voice) => ({ ...voice, key_id: keyOf.get(voice.id) ?? null }));
       io.stdout.write(`${JSON.stringify(rows)}\n`);
       return;
     }
-    const rows = data.map(({ id, name, sex, aliases, models: of, owner }) => [
+    const tags = [...new Set(data.map((voice) => voice.language))];
+    const grouped = tags.flatMap((tag) => data.filter((voice) => voice.language === tag));
+    const rows = grouped.map(({ id, name, sex, language: tag, aliases, models: of, owner }) => [
       name,
       id,
       sex ?? "",
+      tag ?? "",
       aliases.join(", "),
       owner === "key" ? (keyOf.get(id) ?? "") : owner === "server" ? "the settings" : of.join(", "),
     ]);
-    io.stdout.write(table(["NAME", "ID", "SEX", "ALSO", "OF"], rows, io.stdout));
+    io.stdout.write(table(["NAME", "ID", "SEX", "LANGUAGE", "ALSO", "OF"], rows, io.stdout));
   });
+}
+
+function inLanguage<T>(list: () => T): T {
+  try {
+    return list();
+  } catch (error) {
+    throw error instanceof ServiceError ? new UsageError(`${error.message}.`) : error;
+  }
 }
 
 async function add(file: string, flags: AddFlags, command: Command, io: CommandIo): Promise<void> {

@@ -21,7 +21,7 @@ export const LanguageOption = nullable("string", {
   maxLength: MAX_LANGUAGE_CHARS,
   description:
     "Extension: the language to speak, as a tag (`es`, `en-GB`) or an English name. It decides whose voices the speaker labels " +
-    "and OpenAI's names are, and which language a recording's voice reads. Absent: that of the voice. A named voice of another " +
+    "and OpenAI's names are, and which language a recording's voice reads. Absent: that of the voice. `auto`: that of the text, where it is clear. A named voice of another " +
     "language is refused with 400.",
 });
 

@@ -40,7 +40,13 @@ describe("antiphon voices", () => {
     const add = ["voices", "add", wav, "--name", "Anna", ...CONSENT];
     assert.match(await refused(2, ...add), /belongs to a key, and there is none: make one with antiphon/);
     const { key_id: keyId } = JSON.parse(await output("keys", "create", "--label", "a", "--json"));
-    assert.match(await output("voices", "list"), /^NAME +ID +SEX +ALSO +OF\nMaya +0 +female +alloy, nova/);
+    assert.match(
+      await output("voices", "list"),
+      /^NAME +ID +SEX +LANGUAGE +ALSO +OF\nMaya +0 +female +en-US +alloy, nova/,
+    );
+    assert.match(await output("voices", "list", "--language", "en"), /Maya/);
+    assert.doesNotMatch(await output("voices", "list", "--language", "es"), /Maya/);
+    assert.match(await refused(2, "voices", "list", "--language", "xx"), /"xx" is unknown/);
     const made = JSON.parse(await output(...add, "--json"));
     assert.deepEqual(
       [made.name, made.key_id, made.ref_text, made.consent, made.seconds],

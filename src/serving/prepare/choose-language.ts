@@ -1,6 +1,7 @@
 import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
-import { languageCodeFrom, languageName } from "../../core/languages.ts";
+import { languageCodeFrom, languageCodeOfName, languageName } from "../../core/languages.ts";
 import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
+import { detectLanguage } from "../../text/other-language.ts";
 import { chooseVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** What a request's `language` leaves of a model. */
@@ -22,7 +23,7 @@ export function chooseLanguage<C extends ModelVoices>(
   card: C,
   field = "language",
 ): LanguageChoice<C> {
-  if (asked === undefined || asked === null || asked.trim() === "") return { card };
+  if (asked === undefined || asked === null || asked.trim() === "" || AUTO.test(asked)) return { card };
   const spoken = spokenLanguages(card);
   const code = languageCodeFrom(asked);
   if (code === null)
@@ -53,6 +54,15 @@ export function chooseLanguage<C extends ModelVoices>(
     language,
     card: { ...card, voices: withAliases(voices, others, Object.values(labels)), labels, others },
   };
+}
+
+/** Value of `language` that asks for the text's own. */
+export const AUTO = /^\s*auto\s*$/i;
+
+/** Returns the language of a text, if it is clear and `voice` speaks it; else `undefined`. */
+export function textLanguage(text: string, voice: string, card: ModelVoices): string | undefined {
+  const code = languageCodeOfName(detectLanguage(text)?.toLowerCase() ?? "");
+  return code === null ? undefined : telephoneLanguage(code, voice, card);
 }
 
 /**

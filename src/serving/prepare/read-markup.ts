@@ -2,7 +2,9 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { InputType } from "../../contract/requests.ts";
 import { type MarkedText, pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { Lexicon } from "../../core/script.ts";
+import { accentOfTag } from "../../text/languages/languages.ts";
 import { detectLanguage } from "../../text/other-language.ts";
+import type { Accent } from "../../text/phonemes/accent.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
 import { type FindVoice, MarkupError, type ParsedMarkup } from "../../text/ssml/markup.ts";
@@ -42,7 +44,13 @@ export function readMarkup(
   const isSsml = inputType === undefined ? null : inputType === "ssml";
   const voices = new Map<string, VoiceChoice>();
   const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
-  const { piece, spokenChars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
+  const { piece, spokenChars, cautions, spoken } = readOrRefuse(
+    text,
+    field,
+    isSsml,
+    findVoice,
+    accentOfTag(language),
+  );
   const left =
     cast === null ? [] : [...notDone(piece, cast), ...notInLanguage(spoken, language ?? "en", cast)];
   // Voices that a model does not follow are not looked up.
@@ -50,7 +58,7 @@ export function readMarkup(
   return {
     piece,
     unmarkedChars: spokenChars,
-    chars: spokenChars + addedCharacters(spoken, lexicon),
+    chars: spokenChars + addedCharacters(spoken, lexicon, accentOfTag(language)),
     cautions: [...cautions, ...left],
     voices: isFollowed ? Object.fromEntries(voices) : {},
   };
@@ -66,12 +74,13 @@ function readOrRefuse(
   field: string,
   isSsml: boolean | null,
   findVoice: FindVoice,
+  accent?: Accent,
 ): ParsedMarkup & { readonly spoken: string } {
   try {
-    const read = parseMarkup(text, isSsml, findVoice);
+    const read = parseMarkup(text, isSsml, findVoice, accent);
     const spoken = spokenText(read.piece);
     checkPauses(pausesS(read.piece), field);
-    const fault = inlineFault(spoken);
+    const fault = inlineFault(spoken, accent);
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
     return { ...read, spoken };
   } catch (error) {

@@ -56,6 +56,7 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
     model: resolveModelName(request.model),
     language: request.language,
     mode: "converse",
+    said: request.script ?? request.lines?.map(({ text }) => text).join("\n") ?? "",
   } as const;
   const { model, language } = chooseModel(asks, resolve);
   const { preset, maxFrames, ...form } = speechForm(request, MAX_DIALOGUE_LINES * MAX_SPEECH_FRAMES);
@@ -64,7 +65,8 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   const asked = request.lines === undefined ? scriptLines(request, voices, cautions) : givenLines(request);
   const speakers = castSpeakers(asked, voices, model.card, cautions);
   const text = request.script ?? asked.map((line) => line.text).join("\n");
-  const lexicon = checkedLexicon(request.lexicon);
+  const tags = new Set(Array.from(speakers.values(), ({ choice }) => spokenTag(choice, "0", model.card)));
+  const lexicon = checkedLexicon(request.lexicon, tags.size === 1 ? [...tags][0] : null);
   const speakerKeys = [...speakers.keys()];
   const hash = new ContentHash(model.card.id);
   const textVoices = new Map<string, VoiceChoice>();

@@ -4,7 +4,7 @@ import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contra
 import { type GenParams, resolveParams } from "../../contract/params.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
-import type { NamedVoice } from "../../contract/voices.ts";
+import { type NamedVoice, voiceName } from "../../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Mode } from "../../core/model-card.ts";
@@ -12,9 +12,9 @@ import type { ChosenVoice, Delivery, Lexicon, Preset, RequestedManner } from "..
 import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
-import { isEnglish } from "../../text/languages/languages.ts";
+import { accentOfTag, isEnglish } from "../../text/languages/languages.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
-import { chooseLanguage, spokenTag } from "./choose-language.ts";
+import { AUTO, chooseLanguage, spokenTag, textLanguage } from "./choose-language.ts";
 import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
 import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
@@ -167,12 +167,15 @@ interface RequestParts {
 }
 
 function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedRequest {
-  const { model, language } = chooseModel(parts, resolve);
+  const label = parts.turns.at(-1)?.speaker ?? "0";
+  const said = parts.turns.findLast(({ text }) => text?.trim())?.text ?? "";
+  const named = parts.voice ?? parts.voices?.[label] ?? label;
+  const { model, language } = chooseModel({ ...parts, said, named }, resolve);
   const hash = new ContentHash(model.card.id);
   const { turns, speaker, choice, others } = castTurns(parts, model.card);
   const { history, chars, audioS } = readHistory({ ...parts, turns }, hash);
-  const lexicon = checkedLexicon(parts.lexicon);
   const spoken = spokenTag(choice, turns.at(-1)?.speaker ?? "0", model.card);
+  const lexicon = checkedLexicon(parts.lexicon, spoken);
   const { open, read } = openTurn(turns, parts, model, lexicon, spoken);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
@@ -222,10 +225,13 @@ function readHistory(
 }
 
 /** Checks the field `lexicon`. Throws a 400 that names the word and what is wrong. */
-export function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
+export function checkedLexicon(
+  lexicon: Readonly<Record<string, string>> = {},
+  language: string | null = null,
+): Lexicon {
   const words = Object.entries(lexicon);
   for (const word of words) {
-    const fault = lexiconEntryFault(word);
+    const fault = lexiconEntryFault(word, accentOfTag(language));
     if (fault !== null)
       throw new ServiceError(400, `${memberField("lexicon", word[0])}: ${fault}`, { param: "lexicon" });
   }
@@ -244,9 +250,17 @@ function checkedInstructions(instructions = ""): string | null {
   return instructions.trim() === "" ? null : instructions;
 }
 
-/** Finds the model of a request, with the voices of its language. Throws a 400 {@link ServiceError}. */
+/**
+ * Finds the model of a request, with the voices of its language. Throws a 400 {@link ServiceError}.
+ *
+ * @param said text whose language `auto` takes, if the voice `named` speaks it
+ */
 export function chooseModel(
-  parts: Pick<RequestParts, "model" | "mode" | "language" | "fields">,
+  {
+    said = "",
+    named = "0",
+    ...parts
+  }: Pick<RequestParts, "model" | "mode" | "language" | "fields"> & { said?: string; named?: NamedVoice },
   resolve: ResolveModel,
 ): { readonly model: PublicModel; readonly language?: string } {
   const id = parts.model ?? null;
@@ -259,7 +273,9 @@ export function chooseModel(
       `model ${JSON.stringify(model.card.id)} does not support the mode ${parts.mode}`,
     );
   }
-  const { card, ...chosen } = chooseLanguage(parts.language, model.card, parts.fields?.language);
+  const isAuto = AUTO.test(parts.language ?? "");
+  const asked = isAuto ? textLanguage(said, voiceName(named), model.card) : parts.language;
+  const { card, ...chosen } = chooseLanguage(asked, model.card, parts.fields?.language);
   return { ...chosen, model: card === model.card ? model : { ...model, card } };
 }
 

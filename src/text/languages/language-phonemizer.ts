@@ -1,9 +1,9 @@
-import type { Accent, Endings } from "../phonemes/accent.ts";
 import { markedWord, markGivenWords } from "../phonemes/given-words.ts";
 import { INVISIBLE, type Phonemizer } from "../phonemes/phonemizer.ts";
 import { createUserLexicon, type LexiconEntry } from "../phonemes/user-lexicon.ts";
 import { RewrittenText } from "../rewritten-text.ts";
 import { type Language, readSentence, type WordSources } from "./language.ts";
+import { accentOf } from "./languages.ts";
 
 /**
  * Reads text in a language other than English, with user lexicons and inline phonemes.
@@ -29,12 +29,6 @@ export function createLanguagePhonemizer(
   };
 }
 
-/** Returns how users write phonemes for a language. */
-export function accentOf({ alphabet }: Pick<Language, "alphabet">): Accent {
-  return { endings: NO_ENDINGS, symbols: [], alphabet, said: (phonemes) => phonemes };
-}
-
-const NO_ENDINGS: Endings = { s: () => null, ed: () => null, ing: () => null, ingStems: () => [] };
 const NO_PLURALS = () => false;
 /** A letter with combining accents. */
 const DECOMPOSED = /\p{L}\p{M}+/gu;

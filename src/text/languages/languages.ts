@@ -1,3 +1,6 @@
+import type { Accent, Alphabet, Endings } from "../phonemes/accent.ts";
+import { SPANISH_ALPHABET } from "./es/alphabet.ts";
+import { ITALIAN_ALPHABET } from "./it/alphabet.ts";
 import type { Language, LanguageTag } from "./language.ts";
 
 /** Languages other than English, each loaded when it is first read. */
@@ -26,3 +29,18 @@ export async function loadLanguage(tag: LanguageTag): Promise<Language | null> {
     throw error;
   });
 }
+
+/** How users write phonemes, which is checked before a language is loaded. */
+const ALPHABETS: Readonly<Record<string, Alphabet>> = { es: SPANISH_ALPHABET, it: ITALIAN_ALPHABET };
+
+/** Returns how users write phonemes for voices of a language; `undefined` for English. */
+export function accentOfTag(tag: string | null): Accent | undefined {
+  const alphabet = ALPHABETS[tag ?? ""];
+  return alphabet && accentOf({ alphabet });
+}
+
+export function accentOf({ alphabet }: Pick<Language, "alphabet">): Accent {
+  return { endings: NO_ENDINGS, symbols: [], alphabet, said: (phonemes) => phonemes };
+}
+
+const NO_ENDINGS: Endings = { s: () => null, ed: () => null, ing: () => null, ingStems: () => [] };

@@ -54,7 +54,7 @@ export function markGivenWords(
  * Returns how many code points longer the text is as spoken than as written, counting each given word at least at its
  * written length.
  */
-export function addedCharacters(spoken: string, words: readonly LexiconEntry[]): number {
+export function addedCharacters(spoken: string, words: readonly LexiconEntry[], accent = AMERICAN): number {
   const added = (said: string, word: string) => Math.max(0, characterCount(said) - characterCount(word));
   let chars = 0;
   let rest = "";
@@ -65,7 +65,7 @@ export function addedCharacters(spoken: string, words: readonly LexiconEntry[]):
     at = to;
   }
   if (words.length === 0) return chars;
-  const own = createUserLexicon(words);
+  const own = createUserLexicon(words, accent);
   const text = `${rest}${spoken.slice(at)}`.normalize("NFC");
   for (const { from, to, respelling, phonemes } of listedIn(text, (place) => own.at(text, place)))
     chars += added(respelling ?? phonemes ?? "", text.slice(from, to));

@@ -1,4 +1,5 @@
 import type { RunManner } from "../../core/marked-text.ts";
+import type { Accent } from "../phonemes/accent.ts";
 import { MAX_PAUSE_S, MarkupError, secondsOf } from "./markup.ts";
 import type { Tag } from "./xml.ts";
 
@@ -139,8 +140,12 @@ export class TagReader {
   readonly #text: string;
   readonly #cautions = new Set<string>();
 
-  constructor(text: string) {
+  /** In which phonemes are written. Default: American. */
+  readonly accent: Accent | undefined;
+
+  constructor(text: string, accent?: Accent) {
     this.#text = text;
+    this.accent = accent;
   }
 
   /** Each caution once, at most {@link MAX_CAUTIONS}, in ASCII. */

@@ -1,5 +1,6 @@
 import { PLAIN_MANNER } from "../../core/marked-text.ts";
 import { characterCount } from "../characters.ts";
+import type { Accent } from "../phonemes/accent.ts";
 import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { MarkedTextBuilder } from "./marked-text-builder.ts";
 import {
@@ -41,10 +42,16 @@ export function mayBeSsml(beginning: string): boolean {
  *
  * @param isSsml `null` decides by {@link looksLikeSsml}
  * @param findVoice `null` leaves `[voice:NAME]` in plain text as it is
+ * @param accent in which phonemes are written. Default: American
  * @throws MarkupError that names line and column
  */
-export function parseMarkup(text: string, isSsml: boolean | null, findVoice: FindVoice | null): ParsedMarkup {
-  if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice ?? (([name = ""]) => name));
+export function parseMarkup(
+  text: string,
+  isSsml: boolean | null,
+  findVoice: FindVoice | null,
+  accent?: Accent,
+): ParsedMarkup {
+  if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice ?? (([name = ""]) => name), accent);
   const voices = findVoice === null ? [] : voiceMarks(text);
   const marks = [...pauseMarks(text), ...voices].sort((a, b) => a.from - b.from);
   const spokenChars = characterCount(withoutPhonemes(withoutMarks(text, marks)));

@@ -1,5 +1,6 @@
 import { PLAIN_MANNER, type RunManner } from "../../core/marked-text.ts";
 import { characterCount } from "../characters.ts";
+import type { Accent } from "../phonemes/accent.ts";
 import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { breakS, emphasised, gainOf, pitchOf, rateOf, TagReader } from "./attributes.ts";
 import { type Boundary, MarkedTextBuilder } from "./marked-text-builder.ts";
@@ -13,11 +14,11 @@ import { dereferenced, parseXml, type Tag } from "./xml.ts";
  *
  * @throws MarkupError that names line and column
  */
-export function parseSsml(text: string, findVoice: FindVoice): ParsedMarkup {
+export function parseSsml(text: string, findVoice: FindVoice, accent?: Accent): ParsedMarkup {
   const begin = text.length - text.trimStart().length;
   if (text[begin] !== "<")
     throw new MarkupError(text, begin, "SSML begins with <speak>: put <speak>…</speak> around it");
-  const reader = new SsmlReader(text, findVoice);
+  const reader = new SsmlReader(text, findVoice, accent);
   parseXml(text, reader);
   return reader.end();
 }
@@ -47,10 +48,10 @@ class SsmlReader {
   readonly #tags: TagReader;
   #chars = 0;
 
-  constructor(text: string, findVoice: FindVoice) {
+  constructor(text: string, findVoice: FindVoice, accent?: Accent) {
     this.#text = text;
     this.#findVoice = findVoice;
-    this.#tags = new TagReader(text);
+    this.#tags = new TagReader(text, accent);
     this.#builder = new MarkedTextBuilder(text);
     this.#builder.replace(text.length - text.trimStart().length, "");
   }

@@ -1,5 +1,6 @@
 import { nearestName } from "../../core/nearest-name.ts";
 import { wordMap } from "../characters.ts";
+import type { Accent } from "../phonemes/accent.ts";
 import {
   describeFault,
   type GivenPhonemes,
@@ -60,6 +61,9 @@ function sayAs(tag: Tag, tags: TagReader): TextElement["say"] {
   }
   if (known === "left") tags.caution(tag, `${kind} is read as text`);
   const format = (tag.attributes.format ?? "").trim().toLowerCase();
+  // The words of other interpretations are English: other languages read the text as it stands.
+  if (tags.accent !== undefined)
+    return (content) => (SPELLED.test(kind) ? Array.from(content).join(" ") : null);
   return (content) => {
     const said = sayAsWords(kind, format, content);
     if (said === null) tags.caution(tag, `${kind} does not fit what is in it, which is read as text`);
@@ -67,6 +71,7 @@ function sayAs(tag: Tag, tags: TagReader): TextElement["say"] {
   };
 }
 
+const SPELLED = /^(?:characters|spell-out|verbatim|digits)$/;
 const USUAL = ["characters", "digits", "cardinal", "ordinal", "date", "time", "telephone"];
 
 function phoneme(tag: Tag, tags: TagReader): TextElement["say"] {
@@ -75,17 +80,18 @@ function phoneme(tag: Tag, tags: TagReader): TextElement["say"] {
     tags.caution(tag, "is ignored: the only alphabet for phonemes is ipa");
     return () => null;
   }
-  const read = nearestPhonemes(written);
+  const read = nearestPhonemes(written, tags.accent);
   if ("why" in read) throw tags.refused(tag, describeFault(read, 0, " of ph"));
   return (content) => `[${content.replaceAll(/[[\]]/g, "")}](/${read.phonemes}/)`;
 }
 
-/** Maps IPA phonemes to the nearest American English ones, or returns what is wrong with them. */
+/** Maps IPA phonemes to the nearest ones of an accent or language, by default of American English, or returns what is wrong with them. */
 export function nearestPhonemes(
   ipa: string,
+  accent?: Accent,
 ): { readonly phonemes: string } | Exclude<GivenPhonemes, { phonemes: string }> {
-  const known = readGivenPhonemes(ipa);
-  const read = "phonemes" in known ? known : readGivenPhonemes(nearestSounds(ipa));
+  const known = readGivenPhonemes(ipa, accent);
+  const read = "phonemes" in known ? known : readGivenPhonemes(nearestSounds(ipa), accent);
   if ("why" in read) return "why" in known ? known : read;
   // An added length mark is silent, and distinguishes the phonemes from an address.
   return { phonemes: isPhonetic(read.phonemes) ? read.phonemes : `${read.phonemes}ː` };

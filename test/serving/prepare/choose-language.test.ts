@@ -86,6 +86,26 @@ describe("the language of a request", () => {
     assert.match(refusal(() => tts({ language: "es", voice: "af_sky", model: "kokoro" })).message, /af_sky/);
   });
 
+  test("auto is that of the text, where it is clear and the voice speaks it", () => {
+    const auto = (asked: object) => tts({ language: "auto", ...asked });
+    assert.deepEqual([auto({}).language, auto({ voice: "alloy" }).language], ["es", "es"]);
+    assert.deepEqual(
+      [auto({ text: "Ok." }).language, auto({ text: "Hello, how are you today?" }).language],
+      [undefined, undefined],
+    );
+    assert.deepEqual(
+      [auto({ voice: "bella" }).language, auto({ voice: "bella" }).voice],
+      [undefined, [{ weight: 1, id: "af_bella" }]],
+    );
+    assert.equal(auto({ text: "Ich habe heute leider keine Zeit für dich." }).language, undefined);
+    const reply = resolveConverse(
+      { conversation: [{ text: HOLA }, { speaker: "1" }], language: "auto" },
+      resolve,
+    );
+    assert.equal(reply.language, "es");
+    assert.equal(resolveDialogue({ script: `Ana: ${HOLA}`, language: "auto" }, resolve).language, "es");
+  });
+
   test("is that of a conversation's open turn and of its recorded voices", () => {
     const conversation = [{ speaker: "Ana", text: "Hola." }, { speaker: "Bea" }];
     const voices = { Ana: "alex", Bea: "nova" };
@@ -153,4 +173,16 @@ test("telephoneLanguage ignores English, and what is not spoken", () => {
     assert.equal(telephoneLanguage(language, "0", kokoro.card), undefined);
   assert.equal(telephoneLanguage("es-ES", "bella", kokoro.card), undefined);
   assert.equal(telephoneLanguage("es-ES", "0", embedded.card), undefined);
+});
+
+test("pronunciations are read in the alphabet of the voice's language", () => {
+  const say = (asked: object) => resolveTts({ text: "Hola.", voice: "dora", ...asked }, resolve);
+  assert.deepEqual(say({ lexicon: { web: "/wˈeβ/" } }).lexicon, [["web", "/wˈeβ/"]]);
+  assert.match(
+    refusal(() => say({ lexicon: { web: "/wˈəb/" } })).message,
+    /character 4 of what is said \("ə"\) is not a phoneme/,
+  );
+  assert.match(refusal(() => say({ text: "La [web](/wˈəb/)." })).message, /character 13 \("ə"\)/);
+  const ssml = '<speak>La <phoneme ph="rˈoxo">x</phoneme>.</speak>';
+  assert.match(JSON.stringify(say({ text: ssml }).conversation.open.marked), /rˈoxo/);
 });

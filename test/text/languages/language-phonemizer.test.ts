@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { accentOf, createLanguagePhonemizer } from "../../../src/text/languages/language-phonemizer.ts";
+import { createLanguagePhonemizer } from "../../../src/text/languages/language-phonemizer.ts";
+import { accentOf } from "../../../src/text/languages/languages.ts";
 import { createUserLexicon, lexiconEntryFault } from "../../../src/text/phonemes/user-lexicon.ts";
 import { spokenSentences } from "../../../src/text/sentences/sentences.ts";
 import { TINY } from "./tiny-language.ts";

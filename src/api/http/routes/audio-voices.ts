@@ -14,7 +14,12 @@ import type { HttpDeps } from "../http-deps.ts";
 import { bytesFormat, streamSpeech } from "../speech-reply.ts";
 import { singleParameter } from "./speech.ts";
 
-const SAMPLE_TEXT = "It is good to hear from you. Shall we begin with the weather, or with the news?";
+/** What samples say, by the voice's language. */
+const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
+  en: "It is good to hear from you. Shall we begin with the weather, or with the news?",
+  es: "Qué alegría oírte. ¿Empezamos por el tiempo o por las noticias?",
+  it: "Che piacere sentirti. Cominciamo dal tempo o dalle notizie?",
+};
 
 const FIELD = "audio_sample";
 
@@ -49,8 +54,11 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
     { exposeHeadRoute: false, config: { access: "token", takesSecrets: true } },
     async (request, reply) => {
       const { voice } = request.params;
-      const body = JSON.stringify({ input: SAMPLE_TEXT, voice, model: request.query.model });
       const { caller } = request.tracked;
+      const { data } = await deps.customVoices.list(caller.keyId);
+      const { language } = data.find(({ id }) => id === voice) ?? { language: null };
+      const input = SAMPLE_TEXTS[language?.split("-")[0] ?? "en"] ?? SAMPLE_TEXTS.en;
+      const body = JSON.stringify({ input, voice, model: request.query.model });
       const asked = await deps.requestReader.read(
         "speech",
         { bytes: Buffer.from(body), holding: null },

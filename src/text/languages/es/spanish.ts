@@ -1,21 +1,10 @@
-import { wordMap, wordSet } from "../../characters.ts";
-import type { Alphabet, Language, Question } from "../language.ts";
+import { wordSet } from "../../characters.ts";
+import type { Language, Question } from "../language.ts";
 import { createSentenceRules } from "../sentence-rules.ts";
+import { SPANISH_ALPHABET } from "./alphabet.ts";
 import { normaliseSpanish } from "./normalise.ts";
 import { spanishUnits } from "./units.ts";
 import { NUMBERED, TITLES } from "./vocabulary.ts";
-
-/** The symbols of misaki's `EspeakG2P("es")`, which Kokoro's Spanish voices were trained with. */
-const ALPHABET: Alphabet = {
-  symbols: new Set("AIWabdefijklmnoprstuwxβɣðθɛɡŋɪɲɾʃʊʎʝʤʧːˈˌ "),
-  spellings: [
-    ...wordMap(
-      "t\u0361ʃ ʧ,d\u0361ʒ ʤ,ɟ\u0361ʝ ʝ,tʃ ʧ,dʒ ʤ,ɟʝ ʝ,a\u026a I,aɪ I,eɪ A,aʊ W,ai\u032f I,ei\u032f A,au\u032f W,g ɡ,v b,z s,h x,χ x," +
-        "ɹ ɾ,ʒ ʝ,ɟ ʝ,ɱ m,ɔ o,ɑ a,æ a,' ˈ",
-    ),
-    [".", ""],
-  ],
-};
 
 const QUESTION_WORDS = wordSet(
   "qué quién quiénes cuál cuáles cómo cuándo dónde adónde cuánto cuánta cuántos cuántas que quien cual como cuando donde " +
@@ -38,7 +27,7 @@ export const SPANISH: Language = {
     heading:
       /^(?:(?:cap[ií]tulo|parte|libro|acto|escena|canto|carta)\s+[\p{L}\d]{1,20}(?:$|[.:—–-].*)|(?:pr[óo]|ep[íi])logo[^.!?]{0,40}$)/iu,
   }),
-  alphabet: ALPHABET,
+  alphabet: SPANISH_ALPHABET,
   normalise: normaliseSpanish,
   units: spanishUnits,
   question: questionKind,

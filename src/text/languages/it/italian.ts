@@ -1,21 +1,11 @@
-import { wordMap, wordSet } from "../../characters.ts";
-import type { Alphabet, Language, Question } from "../language.ts";
+import { wordSet } from "../../characters.ts";
+import type { Language, Question } from "../language.ts";
 import { createSentenceRules } from "../sentence-rules.ts";
+import { ITALIAN_ALPHABET } from "./alphabet.ts";
 import { normaliseItalian } from "./normalise.ts";
 import { createUnitReader } from "./phonemes.ts";
 import { loadStressTable, type StressTable } from "./stress-table.ts";
 import { NUMBERED, TITLES } from "./vocabulary.ts";
-
-/** The symbols of misaki's `EspeakG2P("it")`, which Kokoro's Italian voices were trained with. */
-const ALPHABET: Alphabet = {
-  symbols: new Set("abdefhijklmnoprstuvwzAISWŋɔɛɡɪɲɾʃʊʎʒʣʤʦʧːˈˌ "),
-  spellings: [
-    ...wordMap(
-      "t\u0361ʃ ʧ,d\u0361ʒ ʤ,t\u0361s ʦ,d\u0361z ʣ,tʃ ʧ,dʒ ʤ,ts ʦ,dz ʣ,ss S,g ɡ,ɱ m,ɹ r,ʁ r,ɑ a,æ ɛ,ʌ a,ə e,ɐ a,θ t,ð d,' ˈ",
-    ),
-    [".", ""],
-  ],
-};
 
 const QUESTION_WORDS = wordSet(
   "chi che cosa cos come com quando quand dove dov donde perché perche quanto quanta quanti quante quant quale quali qual",
@@ -43,7 +33,7 @@ export function createItalian(table: StressTable): Language {
       beforeNumbers: new Set(NUMBERED.keys()),
       heading: HEADING,
     }),
-    alphabet: ALPHABET,
+    alphabet: ITALIAN_ALPHABET,
     normalise: normaliseItalian,
     units: createUnitReader(table),
     question: questionKind,

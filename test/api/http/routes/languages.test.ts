@@ -67,6 +67,19 @@ describe("GET /v1/audio/voices", () => {
       assert.equal((await (await list(query)).json()).data.length, count, query);
   });
 
+  test("has samples in the voice's language, which differ in length", async () => {
+    const bytes: number[] = [];
+    for (const id of ["af_sky", "ef_dora", "if_sara"]) {
+      const sample = await server.get(`/v1/audio/voices/${id}/sample`);
+      bytes.push((await sample.arrayBuffer()).byteLength);
+    }
+    assert.deepEqual(
+      bytes,
+      bytes.toSorted((a, b) => b - a),
+    );
+    assert.equal(new Set(bytes).size, 3);
+  });
+
   test("refuses an unknown language", async () => {
     const reply = await list("xx");
     assert.deepEqual([reply.status, (await reply.json()).error.param], [400, "language"]);

@@ -1,6 +1,6 @@
 import { SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.ts";
 
-/** Length of a first sentence beyond which its first clause is spoken while a language model still writes the rest. */
+/** Characters of a first sentence beyond which its first clause is spoken while the model still writes the rest. */
 const MAX_FIRST_CHARS = 60;
 
 /**
@@ -9,7 +9,7 @@ const MAX_FIRST_CHARS = 60;
  */
 export class WrittenSentences {
   readonly #thoughts: ThoughtFilter;
-  readonly #cutter = new SentenceCutter(MAX_FIRST_CHARS);
+  readonly #cutter = new SentenceCutter();
 
   /** @param openThought name of the tag that ends the prompt */
   constructor(openThought: string | null = null) {
@@ -26,7 +26,7 @@ export class WrittenSentences {
 
   /** Adds a chunk; returns the completed sentences, trimmed and not empty. */
   push(piece: string): string[] {
-    return this.#cutter.push(this.#thoughts.push(piece));
+    return this.#cutter.push(this.#thoughts.push(piece), MAX_FIRST_CHARS);
   }
 
   /**
@@ -36,7 +36,7 @@ export class WrittenSentences {
    * @param ended edits the rest
    */
   flush(isOver = false, ended = (rest: string): string => rest): string[] {
-    const ready = this.#cutter.push(this.#thoughts.flush(isOver));
+    const ready = this.#cutter.push(this.#thoughts.flush(isOver), MAX_FIRST_CHARS);
     return sentencesOf(ended([...ready, this.#cutter.flush() ?? ""].join(" ").trim()));
   }
 }

@@ -8,7 +8,7 @@ export interface EndpointingOptions {
   /** Windows of silence that end a turn that the judge does not call finished. */
   readonly maxSilenceWindows: number;
   /** Windows of silence that end a turn that the judge calls finished. */
-  readonly holdWindows: number;
+  readonly finishedWindows: number;
   /** The same for a turn with less than 0.6 s of speech, which is too short for the judge. */
   readonly maxShortSilenceWindows: number;
   /** Windows of silence before the judge is called, once per pause; `null`: never. */
@@ -159,7 +159,7 @@ function silencesOf(state: EndpointingState, options: EndpointingOptions) {
   if (isShort(state)) return { end: options.maxShortSilenceWindows, judge: null };
   const isFinished = options.judgeAfterWindows !== null && state.finished >= options.minFinished;
   return {
-    end: isFinished ? options.holdWindows : options.maxSilenceWindows,
+    end: isFinished ? options.finishedWindows : options.maxSilenceWindows,
     judge: options.judgeAfterWindows,
   };
 }
@@ -201,42 +201,40 @@ export function prefixMs(detection: TurnDetection | null): number {
 }
 
 const WINDOW_MS = 32;
-/** What the words so far are; `unknown` until they are transcribed. */
-export type TurnEnding = "question" | "sentence" | "phrase" | "unfinished" | "unknown";
+/** How complete the words of a turn are. Words that are not yet transcribed count as unfinished. */
+export type TurnEnding = "question" | "sentence" | "phrase" | "unfinished";
 
-interface Patience {
-  /** Longest silence within a turn, and after a complete sentence, if the judge does not call it finished. */
-  readonly maxSilenceMs: number;
-  readonly maxSentenceSilenceMs: number;
+interface SilenceLimits {
   readonly minFinished: number;
-  /** Silence that ends a turn that the judge calls finished. */
-  readonly holdMs: Readonly<Record<TurnEnding, number>>;
+  /** Milliseconds of silence that end a turn that the judge calls finished. */
+  readonly finishedMs: Readonly<Record<TurnEnding, number>>;
+  /** The same for any other turn, after a complete sentence and at most. */
+  readonly sentenceMs: number;
+  readonly maxMs: number;
 }
 
 /**
- * Found on recorded turns, of which pauses as long as the holds of `medium` cut one in thirty short (docs/realtime.md). People pause
- * for 0.2 to 0.6 s between sentences, and for longer when they search for a word.
+ * Silences that end a turn. On the recorded turns of bench/realtime, those of `medium` cut one in thirty short: people
+ * pause for 0.2 to 0.6 s between sentences, and for longer to search for a word.
  */
-const MEDIUM: Patience = {
-  maxSilenceMs: 4_000,
-  maxSentenceSilenceMs: 1_500,
-  minFinished: 0.5,
-  holdMs: { question: 224, sentence: 288, phrase: 608, unfinished: 1_500, unknown: 1_500 },
-};
-const PATIENCE: Readonly<Record<"low" | "medium" | "auto" | "high", Patience>> = {
+const SILENCE_LIMITS: Readonly<Record<"low" | "medium" | "high", SilenceLimits>> = {
   low: {
-    maxSilenceMs: 8_000,
-    maxSentenceSilenceMs: 3_000,
     minFinished: 0.7,
-    holdMs: { question: 800, sentence: 1_000, phrase: 1_500, unfinished: 3_000, unknown: 3_000 },
+    finishedMs: { question: 800, sentence: 1_000, phrase: 1_500, unfinished: 3_000 },
+    sentenceMs: 3_000,
+    maxMs: 8_000,
   },
-  medium: MEDIUM,
-  auto: MEDIUM,
+  medium: {
+    minFinished: 0.5,
+    finishedMs: { question: 224, sentence: 288, phrase: 608, unfinished: 1_500 },
+    sentenceMs: 1_500,
+    maxMs: 4_000,
+  },
   high: {
-    maxSilenceMs: 2_000,
-    maxSentenceSilenceMs: 1_000,
     minFinished: 0.3,
-    holdMs: { question: 192, sentence: 0, phrase: 0, unfinished: 800, unknown: 800 },
+    finishedMs: { question: 192, sentence: 0, phrase: 0, unfinished: 800 },
+    sentenceMs: 1_000,
+    maxMs: 2_000,
   },
 };
 /** 192 ms: the judge errs more with longer silence. */
@@ -253,73 +251,65 @@ export function minInterruptionWords(detection: TurnDetection | null): number {
   return detection?.antiphon_min_interruption_words ?? 0;
 }
 
-/** Circumstances beyond the settings that affect endpointing. Default: false. */
 export interface EndpointingContext {
-  readonly isReplyPlaying?: boolean;
-  /** Default: `unknown`. */
-  readonly ending?: TurnEnding;
+  readonly isReplyPlaying: boolean;
   /** Whether the turn still lacks words to count as an interruption. */
-  readonly isUnconfirmed?: boolean;
+  readonly isUnconfirmed: boolean;
+  readonly ending: TurnEnding;
 }
 
+const LISTENING: EndpointingContext = { isReplyPlaying: false, isUnconfirmed: false, ending: "unfinished" };
+
+/** @param context default: a turn without words while no reply is playing */
 export function endpointingOptions(
   detection: TurnDetection,
-  { isReplyPlaying: isSpeaking = false, isUnconfirmed = false, ending = "unknown" }: EndpointingContext = {},
+  context: Partial<EndpointingContext> = {},
 ): EndpointingOptions {
-  const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
-  const transcribeEveryWindows = isUnconfirmed
-    ? TRANSCRIBE_EVERY_WINDOWS.interruption
-    : TRANSCRIBE_EVERY_WINDOWS.turn;
+  const { isReplyPlaying, isUnconfirmed, ending } = { ...LISTENING, ...context };
+  const common = {
+    onsetWindows: isReplyPlaying ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening,
+    transcribeEveryWindows: TRANSCRIBE_EVERY_WINDOWS[isUnconfirmed ? "interruption" : "turn"],
+  };
   if (detection.type === "server_vad") {
     const { threshold = 0.5, silence_duration_ms: silenceMs = 500 } = detection;
-    const maxSilenceWindows = Math.max(1, Math.ceil(silenceMs / WINDOW_MS));
-    return {
-      threshold,
-      onsetWindows,
-      maxSilenceWindows,
-      holdWindows: maxSilenceWindows,
-      maxShortSilenceWindows: maxSilenceWindows,
-      judgeAfterWindows: null,
-      minFinished: 1,
-      transcribeEveryWindows,
+    const windows = Math.max(1, windowsIn(silenceMs));
+    const silences = {
+      maxSilenceWindows: windows,
+      finishedWindows: windows,
+      maxShortSilenceWindows: windows,
     };
+    return { ...common, ...silences, threshold, judgeAfterWindows: null, minFinished: 1 };
   }
-  const { maxSilenceMs, maxSentenceSilenceMs, minFinished, holdMs } = PATIENCE[detection.eagerness ?? "auto"];
-  const isSentence = ending !== "unfinished" && ending !== "unknown";
+  const { eagerness = "auto" } = detection;
+  const { minFinished, finishedMs, sentenceMs, maxMs } =
+    SILENCE_LIMITS[eagerness === "auto" ? "medium" : eagerness];
   return {
+    ...common,
     threshold: 0.5,
-    onsetWindows,
-    maxSilenceWindows: Math.ceil((isSentence ? maxSentenceSilenceMs : maxSilenceMs) / WINDOW_MS),
-    holdWindows: Math.ceil(holdMs[ending] / WINDOW_MS),
-    maxShortSilenceWindows: Math.max(MAX_SHORT_SILENCE_WINDOWS, Math.ceil(holdMs.phrase / WINDOW_MS)),
-    transcribeEveryWindows,
+    maxSilenceWindows: windowsIn(ending === "unfinished" ? maxMs : sentenceMs),
+    finishedWindows: windowsIn(finishedMs[ending]),
+    maxShortSilenceWindows: Math.max(MAX_SHORT_SILENCE_WINDOWS, windowsIn(finishedMs.phrase)),
     judgeAfterWindows: JUDGE_AFTER_WINDOWS,
     // A question is finished by its words.
     minFinished: ending === "question" ? 0 : minFinished,
   };
 }
 
-/** Words that no sentence ends with: whoever stops there goes on. English; elsewhere the punctuation decides. */
-const OPEN_WORDS = new Set([
-  "a",
-  "an",
-  "and",
-  "because",
-  "but",
-  "if",
-  "of",
-  "or",
-  "so",
-  "the",
-  "to",
-  "uh",
-  "um",
-]);
+function windowsIn(ms: number): number {
+  return Math.ceil(ms / WINDOW_MS);
+}
+
+/** English words that no sentence ends with. In other languages punctuation alone decides. */
+const OPEN_WORDS = new Set("a an and because but if of or so the to uh um".split(" "));
 export const SENTENCE_END = /(?<![.…])[.!?。！？]["”’')»]*$/;
 const MAX_PHRASE_WORDS = 3;
 const MAX_PHRASE_CHARS = 24;
 
-/** Classifies the words of a turn so far. @param answersQuestion whether they follow a question, which a phrase may answer */
+/**
+ * Classifies the words of a turn so far.
+ *
+ * @param answersQuestion whether they follow a question, which a few words may answer
+ */
 export function turnEnding(text: string, answersQuestion: boolean): TurnEnding {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’]\p{L}+)*/gu) ?? [];
   if (!SENTENCE_END.test(text) || OPEN_WORDS.has(words.at(-1) ?? "")) return "unfinished";

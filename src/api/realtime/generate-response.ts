@@ -55,14 +55,15 @@ export async function generateResponse(
     const prepared = prepareResponse(request, parts.model, turns.seconds, parts.resolve);
     const { keyId, span, signal, service } = parts;
     const { order } = writer;
-    const who = { keyId, span, signal, onMetered: () => turns.markMetered() };
+    const caller = { keyId, span, signal, onMetered: () => turns.markMetered() };
     if (request.settings.modality === "text") {
-      const writing = service.write(prepared, { ...who, onCall: (call, at) => order.call(call, at) });
+      const writing = service.write(prepared, { ...caller, onCall: (call, at) => order.call(call, at) });
       return await generateText(writing, writer, parts);
     }
     const { type } = request.settings.outputFormat;
     const speech = service.speak(prepared, {
-      ...{ ...who, preparedText: parts.preparedText },
+      ...caller,
+      preparedText: parts.preparedText,
       encoding: ENCODINGS[type],
       isStreamed: true,
       isPlayed: true,
@@ -142,8 +143,8 @@ class DeltaWriter {
   readonly order = new OutputQueue();
   readonly #onDelta: (delta: ResponseDelta) => void;
 
-  constructor(tell: (spoken: ResponseDelta) => void) {
-    this.#onDelta = tell;
+  constructor(onDelta: (delta: ResponseDelta) => void) {
+    this.#onDelta = onDelta;
   }
 
   /** Sends the audio with the text after the last call. */
@@ -206,12 +207,12 @@ export class OutputQueue {
 
   /** Takes the sentences that start no later than `until`, and the calls before them. */
   take(until: number): (string | ToolCall)[] {
-    const systemTexts: (string | ToolCall)[] = [];
+    const taken: (string | ToolCall)[] = [];
     while (this.#sentences[0] !== undefined && this.#sentences[0].from <= until) {
       const { text, from } = this.#sentences.shift()!;
-      systemTexts.push(...this.#callsUpTo(from), text);
+      taken.push(...this.#callsUpTo(from), text);
     }
-    return systemTexts;
+    return taken;
   }
 
   takeCalls(): ToolCall[] {

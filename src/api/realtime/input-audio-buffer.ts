@@ -100,7 +100,6 @@ export class InputAudioBuffer {
 }
 
 /** Samples per block, half a second. Small appends share a block. */
-
 const BLOCK = 8_192;
 
 /** The newest 16 kHz samples, up to a limit. */

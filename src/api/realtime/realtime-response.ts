@@ -189,9 +189,8 @@ export class RealtimeResponse {
       output_index: this.#output.length - 1,
       call_id: callId,
     };
-    const antiphonWords = "response.function_call_arguments";
-    this.#parts.send(`${antiphonWords}.delta`, { ...at, delta: given });
-    this.#parts.send(`${antiphonWords}.done`, { ...at, name, arguments: given });
+    this.#parts.send("response.function_call_arguments.delta", { ...at, delta: given });
+    this.#parts.send("response.function_call_arguments.done", { ...at, name, arguments: given });
     this.#endItem(item);
   }
 

@@ -182,9 +182,8 @@ export class Responses {
   cancelByClient(id: string | undefined): void {
     const response = id === undefined ? this.#active : this.#findActive(id);
     if (response === null) {
-      throw new RealtimeError("Cancellation failed: no active response found", {
-        code: "response_cancel_not_active",
-      });
+      const code = "response_cancel_not_active";
+      throw new RealtimeError("Cancellation failed: no active response found", { code });
     }
     this.#cancel(response, "client_cancelled");
   }
@@ -215,12 +214,8 @@ export class Responses {
       });
     }
     if (isOutOfBand && this.#outOfBand.size >= MAX_OUT_OF_BAND) {
-      throw new RealtimeError(
-        `${MAX_OUT_OF_BAND} out-of-band responses are in progress: wait for one to end`,
-        {
-          code,
-        },
-      );
+      const message = `${MAX_OUT_OF_BAND} out-of-band responses are in progress: wait for one to end`;
+      throw new RealtimeError(message, { code });
     }
     if (this.#isResponding && !isOutOfBand) {
       throw new RealtimeError("a response is in progress: wait for its response.done, or cancel it", {

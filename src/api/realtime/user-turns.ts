@@ -6,6 +6,7 @@ import {
   MAX_TURN_SAMPLES,
   minInterruptionWords,
   prefixMs,
+  type TurnEnding,
   turnEnding,
 } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -69,15 +70,14 @@ export class UserTurns {
       isReplyPlaying: this.#parts.responses.isPlaying,
       isUnconfirmed: this.#turn?.isUnconfirmed === true,
       ending:
-        this.#draft?.revision === this.detector.revision
-          ? turnEnding(this.#draft.text, this.#answersQuestion)
-          : "unknown",
+        this.#draft?.revision === this.detector.revision ? this.#endingOf(this.#draft.text) : "unfinished",
     });
   }
 
-  get #answersQuestion(): boolean {
+  #endingOf(text: string): TurnEnding {
     const last = this.#context.items.all.findLast((item) => item.type === "message" && item.text !== null);
-    return last?.type === "message" && last.role === "assistant" && /[?？]\s*$/.test(last.text ?? "");
+    const isReply = last?.type === "message" && last.role === "assistant";
+    return turnEnding(text, isReply && /[?？]\s*$/.test(last.text ?? ""));
   }
 
   get speechEndMs(): number | null {
@@ -172,31 +172,26 @@ export class UserTurns {
   }
 
   #onEndpoint(event: EndpointingEvent): void {
+    if (event.type === "began") this.#startTurn(event.at);
+    const turn = this.#turn;
+    if (turn === null) return;
+    const { from } = turn;
     switch (event.type) {
-      case "began":
-        this.#startTurn(event.at);
-        break;
       case "speaking":
-        if (this.#turn !== null)
-          this.#context.do({ type: "transcribe_partial", to: event.at, ...this.#turn });
+        this.#context.do({ type: "transcribe_partial", to: event.at, ...turn });
         break;
       case "paused":
-        this.#requestTranscript(event.revision, this.#turn?.from ?? event.at, event.at);
+        this.#requestTranscript(event.revision, from, event.at);
         break;
       case "sentence_pause":
         this.#context.do(event);
         break;
       case "judge":
-        this.#context.do({
-          type: "judge",
-          revision: event.revision,
-          from: this.#turn?.from ?? event.at,
-          to: event.at + JUDGED_SILENCE_MS * SAMPLES_PER_MS,
-        });
+        this.#context.do({ ...event, from, to: event.at + JUDGED_SILENCE_MS * SAMPLES_PER_MS });
         break;
       case "ended":
         this.#speechEndMs = this.detector.speechEndMs(event.silence);
-        this.#endTurn(event.revision, event.at);
+        this.#endTurn(turn, event.revision, event.at);
         break;
     }
   }
@@ -238,13 +233,7 @@ export class UserTurns {
     );
   }
 
-  #endTurn(revision: number, to: number): void {
-    const { bufferStart } = this.detector;
-    const turn = this.#turn ?? {
-      itemId: this.#context.newId("item_"),
-      from: bufferStart,
-      isUnconfirmed: false,
-    };
+  #endTurn(turn: Turn, revision: number, to: number): void {
     this.#turn = null;
     if (turn.isUnconfirmed) {
       this.#unconfirmed.set(revision, { ...turn, to });
@@ -295,7 +284,7 @@ export class UserTurns {
     if (text === null) this.#requested.delete(revision);
     else this.#draft = { revision, text, seconds };
     this.#confirmInterruption(text ?? "");
-    const isLikelyOver = text !== null && turnEnding(text, this.#answersQuestion) !== "unfinished";
+    const isLikelyOver = text !== null && this.#endingOf(text) !== "unfinished";
     if (isLikelyOver && this.#repliesToTurns) this.#parts.onLikelyEnd(text);
     this.detector.reconsider();
   }

@@ -9,22 +9,20 @@ export const MAX_SENTENCE_CHARS = 600;
  * split after a clause or between words.
  */
 export class SentenceCutter {
-  readonly #maxFirstChars: number;
   #pending = "";
   #isLineBegun = false;
 
-  /** @param maxFirstChars maximum length of a first sentence that has clauses: of a longer one, the first clause is emitted alone */
-  constructor(maxFirstChars = Number.POSITIVE_INFINITY) {
-    this.#maxFirstChars = maxFirstChars;
-  }
-
-  /** Takes a chunk and returns the completed sentences, trimmed and not empty. */
-  push(piece: string): string[] {
+  /**
+   * Takes a chunk and returns the completed sentences, trimmed and not empty.
+   *
+   * @param maxFirstChars length beyond which a first sentence is split after its first clause
+   */
+  push(piece: string, maxFirstChars = Number.POSITIVE_INFINITY): string[] {
     this.#pending += piece.replace(SPACES, " ");
     // Half of a surrogate pair has no case.
     const held = HIGH_SURROGATE.test(this.#pending) ? this.#pending.slice(-1) : "";
     if (held !== "") this.#pending = this.#pending.slice(0, -1);
-    const ready = this.#takeReady();
+    const ready = this.#takeReady(maxFirstChars);
     this.#pending += held;
     return ready;
   }
@@ -36,7 +34,7 @@ export class SentenceCutter {
     return rest === "" ? null : rest;
   }
 
-  #takeReady(): string[] {
+  #takeReady(maxFirstChars: number): string[] {
     const ready: string[] = [];
     for (;;) {
       const sentences = withListNumbers(this.#pending, this.#isLineBegun);
@@ -46,10 +44,10 @@ export class SentenceCutter {
       for (const [index, { text }] of sentences.entries()) {
         const start = this.#pending.indexOf(text, end);
         const isFirst = !this.#isLineBegun && index === 0;
-        const clause = isFirst && text.length > this.#maxFirstChars ? firstClauseLength(text) : null;
-        isRunOn = clause !== null || text.length > MAX_SENTENCE_CHARS;
+        const clause = isFirst && text.length > maxFirstChars ? firstClauseLength(text) : 0;
+        isRunOn = clause > 0 || text.length > MAX_SENTENCE_CHARS;
         if (!isRunOn && index >= over) break;
-        const length = isRunOn ? (clause ?? clauseLength(text)) : text.length;
+        const length = isRunOn ? clause || clauseLength(text) : text.length;
         ready.push(text.slice(0, length).trim());
         end = start + length;
         if (isRunOn) break;
@@ -103,12 +101,10 @@ function isLastEndOpen(sentences: readonly { text: string; endsParagraph: boolea
 
 const MIN_CLAUSE_CHARS = 20;
 
-/** Returns the length of the first clause that is worth saying alone; `null` if there is none. */
-function firstClauseLength(sentence: string): number | null {
-  const mark = /[,;:—–] /g;
-  mark.lastIndex = MIN_CLAUSE_CHARS;
-  const found = mark.exec(sentence);
-  return found === null ? null : found.index + 1;
+/** Returns the length of the first clause that is long enough to be spoken alone; 0 if there is none. */
+function firstClauseLength(sentence: string): number {
+  const at = sentence.slice(MIN_CLAUSE_CHARS).search(/[,;:—–] /);
+  return at < 0 ? 0 : MIN_CLAUSE_CHARS + at + 1;
 }
 
 /** Returns the length up to the last clause that fits, else the last word. */

@@ -58,9 +58,9 @@ test("the first clause of a long first sentence comes alone, however the text is
   const long =
     "I would have thought, if you ask me, that nobody walks there at night, but they do. Do they, at this hour of the night?";
   for (const pieces of [[long], long.split(""), long.split(/(?<= )/)]) {
-    const cutter = new SentenceCutter(60);
+    const cutter = new SentenceCutter();
     assert.deepEqual(
-      [...pieces.flatMap((piece) => cutter.push(piece)), cutter.flush()],
+      [...pieces.flatMap((piece) => cutter.push(piece, 60)), cutter.flush()],
       [
         "I would have thought,",
         "if you ask me, that nobody walks there at night, but they do.",
@@ -69,8 +69,8 @@ test("the first clause of a long first sentence comes alone, however the text is
     );
   }
   for (const text of ["Yes, well, that is so. No.", `${"and then we walked on ".repeat(5)}. No.`]) {
-    const cutter = new SentenceCutter(60);
-    assert.equal([...cutter.push(text), cutter.flush()].length, 2, text);
+    const cutter = new SentenceCutter();
+    assert.equal([...cutter.push(text, 60), cutter.flush()].length, 2, text);
   }
 });
 

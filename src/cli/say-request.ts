@@ -39,6 +39,7 @@ export interface SayFlags {
 export class SayRequests {
   readonly #given: Given;
   #model: PublicModel | null = null;
+  #language: string | null = null;
   readonly #own = new Map<string, Promise<ChosenVoice>>();
   readonly #reported = new Set<string>();
 
@@ -57,9 +58,13 @@ export class SayRequests {
     const manner = readManner(instructions);
     const given = { flags, params, models, recording, manner: manner?.asked, settings, io };
     // A dummy text: this checks the other flags and resolves the model.
-    const { model } = await new SayRequests({ ...given, recording: null }).prepare("A.", "text");
+    const { model, otherLanguage } = await new SayRequests({ ...given, recording: null }).prepare(
+      "A.",
+      "text",
+    );
     const requests = new SayRequests(given);
     requests.#model = model;
+    requests.#language = otherLanguage ?? null;
     const report = manner === null ? "" : mannerHeader(manner, model.card.takes.manner);
     if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
     await reportUnreadParams(params, io);
@@ -148,7 +153,14 @@ export class SayRequests {
   async check(text: string, inputType: InputType, field = "text"): Promise<number> {
     const { readMarkup } = await import("../serving/prepare/read-markup.ts");
     try {
-      const { voices, cautions, chars } = readMarkup(text, field, this.model.card, inputType);
+      const { voices, cautions, chars } = readMarkup(
+        text,
+        field,
+        this.model.card,
+        inputType,
+        [],
+        this.#language,
+      );
       this.#report(cautions);
       await this.#findVoices({ textVoices: voices, model: this.model });
       return chars;
@@ -241,9 +253,13 @@ interface Given {
   readonly io: CommandIo;
 }
 
-/** Returns the available models. Custom voices are read only if a voice is named. */
-async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
-  if (voice !== undefined) return (await import("./stored-voice.ts")).localPublicModels(settings);
+/** Returns the available models. Custom voices and those of local checkpoints are read only if a voice, language or model is named. */
+async function modelsFor(
+  { voice, language, model }: SayFlags,
+  settings: Settings,
+): Promise<readonly PublicModel[]> {
+  if ([voice, language, model].some((flag) => flag !== undefined))
+    return (await import("./stored-voice.ts")).localPublicModels(settings);
   const { modelsFromSettings } = await import("../models/models-from-settings.ts");
   const { withVoiceManners } = await import("../server/voices/server-voices.ts");
   return withVoiceManners(modelsFromSettings(settings), settings);

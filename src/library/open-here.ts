@@ -111,7 +111,8 @@ class OpenAntiphon implements Antiphon {
       const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
       const inputType = isSsml ? "ssml" : "text";
       // Finds errors near the end before speaking the beginning.
-      readMarkup(text, "text", prepare("A.", "text").model.card, inputType);
+      const { model, otherLanguage } = prepare("A.", "text");
+      readMarkup(text, "text", model.card, inputType, [], otherLanguage);
       return { signal: heard, parts: passageParts(text, inputType, prepare), text };
     });
   }

@@ -1,24 +1,23 @@
 import { wordSet } from "./characters.ts";
 
 /**
- * Names the language or script of a text that is probably not English ("German", "Cyrillic letters"). Returns `null`
- * for English and for texts too short to judge. Looks at the most frequent words or letters of the beginning.
+ * Names the language or script of a text that is probably not in `own` ("German", "Cyrillic letters"). Returns `null`
+ * for `own` and for texts too short to judge. Looks at the most frequent words or letters of the beginning.
+ *
+ * @param own English name of a language. Default: English
  */
-export function detectOtherLanguage(text: string): string | null {
+export function detectOtherLanguage(text: string, own = "English"): string | null {
   const beginning = text.slice(0, MAX_CHARS);
-  return otherScriptOf(beginning) ?? otherWordsOf(beginning);
+  const other = otherScriptOf(beginning) ?? otherWordsOf(beginning, own);
+  return other ?? (own !== "English" && isClearlyEnglish(beginning) ? "English" : null);
 }
 
-/** Names the language of a text as {@link detectOtherLanguage} does, and English where its words are clearly English. */
-export function detectLanguage(text: string): string | null {
-  return detectOtherLanguage(text) ?? (isClearlyEnglish(text.slice(0, MAX_CHARS)) ? "English" : null);
-}
-
-function isClearlyEnglish(text: string): boolean {
-  const words = text.toLowerCase().match(WORDS) ?? [];
+/** Whether a text has several frequent words that English alone has. */
+export function isClearlyEnglish(text: string): boolean {
+  const words = text.slice(0, MAX_CHARS).toLowerCase().match(WORDS) ?? [];
   const found = words.filter((word) => word.length > 2 && ENGLISH.has(word));
   const own = new Set(found.filter((word) => !LANGUAGES.some(([, frequent]) => frequent.has(word))));
-  const [minWords, minShare] = AMONG_ENGLISH;
+  const [minWords, minShare] = AMONG_OWN;
   return own.size >= minWords && found.length >= minShare * words.length;
 }
 
@@ -32,10 +31,11 @@ function otherScriptOf(text: string): string | null {
   return foreign >= MIN_LETTERS && 2 * foreign > letters ? "letters of another script" : null;
 }
 
-function otherWordsOf(text: string): string | null {
+function otherWordsOf(text: string, own: string): string | null {
   const words = text.toLowerCase().normalize("NFC").match(WORDS) ?? [];
-  const english = words.filter((word) => ENGLISH.has(word)).length;
-  const [minWords, minShare] = english === 0 ? WITHOUT_ENGLISH : AMONG_ENGLISH;
+  const ownWords = LANGUAGES.find(([name]) => name === own)?.[1] ?? ENGLISH;
+  const known = words.filter((word) => ownWords.has(word)).length;
+  const [minWords, minShare] = known === 0 ? WITHOUT_OWN : AMONG_OWN;
   let most = 0;
   let language: string | null = null;
   for (const [name, frequent] of LANGUAGES) {
@@ -43,7 +43,7 @@ function otherWordsOf(text: string): string | null {
     if (found.length <= most || new Set(found).size < minWords) continue;
     [most, language] = [found.length, name];
   }
-  return most > 2 * english && most >= minShare * words.length ? language : null;
+  return most > 2 * known && most >= minShare * words.length ? language : null;
 }
 
 const MAX_CHARS = 2_000;
@@ -52,8 +52,8 @@ const MIN_LETTERS = 2;
  * [distinct frequent words, fraction of all words] that a language needs. Names such as "de la" and "von der" rule
  * out fewer words.
  */
-const AMONG_ENGLISH = [3, 0.25] as const;
-const WITHOUT_ENGLISH = [2, 0.3] as const;
+const AMONG_OWN = [3, 0.25] as const;
+const WITHOUT_OWN = [2, 0.3] as const;
 const LATIN = /\p{Script=Latin}/gu;
 const LETTERS = /\p{L}/gu;
 const WORDS = /\p{L}+(?:-\p{L}+)*/gu;

@@ -1,7 +1,7 @@
 import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import { languageCodeFrom, languageCodeOfName, languageName } from "../../core/languages.ts";
 import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
-import { detectLanguage } from "../../text/other-language.ts";
+import { detectOtherLanguage } from "../../text/other-language.ts";
 import { chooseVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** What a request's `language` leaves of a model. */
@@ -61,7 +61,7 @@ export const AUTO = /^\s*auto\s*$/i;
 
 /** Returns the language of a text, if it is clear and `voice` speaks it; else `undefined`. */
 export function textLanguage(text: string, voice: string, card: ModelVoices): string | undefined {
-  const code = languageCodeOfName(detectLanguage(text)?.toLowerCase() ?? "");
+  const code = languageCodeOfName(detectOtherLanguage(text)?.toLowerCase() ?? "");
   return code === null ? undefined : telephoneLanguage(code, voice, card);
 }
 

@@ -3,7 +3,7 @@ import type { InputType } from "../../contract/requests.ts";
 import { type MarkedText, pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { accentOfTag } from "../../text/languages/languages.ts";
-import { detectLanguage } from "../../text/other-language.ts";
+import { detectOtherLanguage } from "../../text/other-language.ts";
 import type { Accent } from "../../text/phonemes/accent.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
@@ -172,8 +172,8 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
 function notInLanguage(text: string, tag: string, { id, takes, voices, others = [] }: ModelVoices): string[] {
   if (takes.oneLanguage !== true) return [];
   const own = languageTitle(tag);
-  const found = detectLanguage(text);
-  if (found !== null && found !== own) {
+  const found = detectOtherLanguage(text, own);
+  if (found !== null) {
     const speakers = [...voices, ...others].filter(({ language }) => languageTitle(language ?? "") === found);
     const remedy =
       speakers.length === 0 ? "" : `: ${found} is spoken by ${listOf(speakers.slice(0, MAX_SPEAKERS), [])}`;

@@ -159,6 +159,7 @@ test("a text in another language than its voice's is spoken, and the caution nam
   );
   assert.equal(cautions(english), undefined);
   assert.equal(cautions(HOLA, "dora"), undefined);
+  assert.equal(cautions("¿Quieres un café? Son las 15:30.", "dora"), undefined);
   assert.equal(cautions("He visto que has ido a casa.", "dora"), undefined);
   const plain = resolveTts({ text: HOLA }, () => embedded).cautions?.join();
   assert.equal(

@@ -76,7 +76,7 @@ export function remoteVoice(name: string): ChosenVoice {
 function refuseOtherLanguage(name: string, field: string, { others = [], voices }: ModelVoices): void {
   const other = findModelVoice(name, { voices: others });
   if (other === null) return;
-  const problem = `${quoted(name)} speaks ${other.language}, and language asks for another`;
+  const problem = `${quoted(name)} speaks ${quoted(other.language ?? "")}, and language asks for another`;
   throw fieldError(field, `${problem}: leave one of them out, or name one of ${listOf(voices, [])}`);
 }
 

@@ -80,7 +80,7 @@ describe("the language of a request", () => {
       assert.deepEqual([status, param], [400, "voice"]);
       assert.match(
         message,
-        /speaks en-US, and language asks for another: .*name one of dora, alex, em_santa$/,
+        /speaks "en-US", and language asks for another: .*name one of dora, alex, em_santa$/,
       );
     }
     assert.match(refusal(() => tts({ language: "es", voice: "af_sky", model: "kokoro" })).message, /af_sky/);

@@ -55,8 +55,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes out an admissible entry: the one with the lowest `rank`, of equals in a line the first, of equal lines the one
-   * whose key's turn it is. That key then has its next turn after all others.
+   * Takes out the admissible entry of the lowest `rank`. Ties go to the key whose turn it is, and within its line to
+   * the first. That key then has its next turn after all others.
    */
   next(judge: (item: T) => Verdict, rank: (item: T) => number = () => 0): T | undefined {
     let best: { readonly key: string; readonly item: T; readonly rank: number } | undefined;

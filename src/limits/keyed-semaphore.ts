@@ -22,16 +22,16 @@ export interface Permit {
   release(): void;
 }
 
-/** How urgent a request is. */
+/** Urgency of a request. */
 export interface Priority {
-  /** Returns the rank, at least 0: the lowest goes first. It may change while the request waits. */
+  /** Returns the rank, from 0, the most urgent. It may change while the request waits. */
   readonly rank: () => number;
-  /** Called when a request of lower rank has to wait for the units. Default: nothing. */
+  /** Called while the request holds units and a more urgent one has to wait. */
   readonly onWanted?: () => void;
 }
 
 const EQUAL: Priority = { rank: () => 0 };
-/** Milliseconds of waiting after which a request has the lowest rank. */
+/** Milliseconds after which a waiting request gets rank 0, so that more urgent ones cannot starve it. */
 const MAX_PASSED_MS = 1_000;
 
 /** Part of the total that a key without units gets at once, even if there is no more. */
@@ -44,9 +44,9 @@ interface QueueEntry extends Waiter<Permit> {
 }
 
 /**
- * Limited resource shared between keys. Each key has a maximum, and requests of equal rank that wait are served in
- * turns, key by key. A large request blocks smaller ones of other keys once it is first in turn, so that it is not starved; but a
- * key that holds nothing may always take {@link GUARANTEED_SHARE}.
+ * Limited resource shared between keys. Each key has a maximum. Waiting requests are admitted by rank; at equal rank
+ * the keys take turns. A large request that is first in turn blocks smaller ones of other keys, so that it is not
+ * starved; but a key that holds nothing may always take {@link GUARANTEED_SHARE}.
  */
 export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;

@@ -19,7 +19,7 @@ export type SharedResource =
   | "writing"
   /** Clips of audio-only turns to transcribe. */
   | "hearingTurns"
-  /** Turns of realtime sessions to transcribe, whole or in part. */
+  /** Passes over turns of realtime sessions, which may still be in progress. */
   | "hearingSessions"
   /** Calls of realtime sessions to the voice activity and end-of-turn detectors. */
   | "detecting"

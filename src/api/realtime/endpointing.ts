@@ -97,13 +97,11 @@ export function advanceByWindow(
 ): Step {
   if (state.startSample === null) return beforeTurn({ ...state, samples }, probability, options);
   const isSpeech = probability >= Math.max(MIN_THRESHOLD, options.threshold - HYSTERESIS);
-  const { state: next, events } = isSpeech
-    ? spoken({ ...state, samples }, options)
-    : advanceBySilence({ ...state, samples }, options);
-  const { startSample } = next;
-  if (startSample === null || samples - startSample < MAX_TURN_SAMPLES) return { state: next, events };
-  const last = ended(next);
-  return { state: last.state, events: [...events, ...last.events] };
+  const step = (isSpeech ? spoken : advanceBySilence)({ ...state, samples }, options);
+  const { startSample } = step.state;
+  if (startSample === null || samples - startSample < MAX_TURN_SAMPLES) return step;
+  const last = ended(step.state);
+  return { state: last.state, events: [...step.events, ...last.events] };
 }
 
 export function advanceBySilence(state: EndpointingState, options: EndpointingOptions): Step {
@@ -157,11 +155,8 @@ function isShort({ speech }: EndpointingState): boolean {
 
 function silencesOf(state: EndpointingState, options: EndpointingOptions) {
   if (isShort(state)) return { end: options.maxShortSilenceWindows, judge: null };
-  const isFinished = options.judgeAfterWindows !== null && state.finished >= options.minFinished;
-  return {
-    end: isFinished ? options.finishedWindows : options.maxSilenceWindows,
-    judge: options.judgeAfterWindows,
-  };
+  const { judgeAfterWindows: judge, minFinished, finishedWindows, maxSilenceWindows } = options;
+  return { end: state.finished >= minFinished ? finishedWindows : maxSilenceWindows, judge };
 }
 
 function beforeTurn(state: EndpointingState, probability: number, options: EndpointingOptions): Step {
@@ -185,9 +180,8 @@ function spoken(state: EndpointingState, { transcribeEveryWindows }: Endpointing
     finished: 0,
     revision: state.revision + (hasPaused ? 1 : 0),
   };
-  const events: EndpointingEvent[] = [];
-  if (next.windows % transcribeEveryWindows === 0) events.push({ type: "speaking", at });
-  return { state: next, events };
+  const isPartialDue = next.windows % transcribeEveryWindows === 0;
+  return { state: next, events: isPartialDue ? [{ type: "speaking", at }] : [] };
 }
 
 function ended(state: EndpointingState): Step {
@@ -245,11 +239,6 @@ const MAX_SHORT_SILENCE_WINDOWS = 19;
 const ONSET_WINDOWS = { listening: 3, speaking: 5 } as const;
 /** 1.5 s, or 0.4 s while the words decide about an interruption. */
 const TRANSCRIBE_EVERY_WINDOWS = { turn: 47, interruption: 12 } as const;
-
-/** Returns the words that an interruption needs; 0: any speech interrupts. */
-export function minInterruptionWords(detection: TurnDetection | null): number {
-  return detection?.antiphon_min_interruption_words ?? 0;
-}
 
 export interface EndpointingContext {
   readonly isReplyPlaying: boolean;

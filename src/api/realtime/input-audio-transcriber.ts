@@ -3,7 +3,7 @@ import type { Recogniser, Transcript } from "../../core/recogniser.ts";
 import { DETECTION_RATE_HZ } from "../../core/turn-detection.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import { SENTENCE_END } from "./endpointing.ts";
-import type { PartialTranscript } from "./session-events.ts";
+import type { PartialTranscript, SampleRange } from "./session-events.ts";
 
 export interface InputAudioTranscriberParts {
   /** `null`: no recogniser is installed. */
@@ -12,15 +12,13 @@ export interface InputAudioTranscriberParts {
   readonly slots: KeyedSemaphore;
   readonly keyId: string;
   readonly read: (from: number, to: number) => Float32Array;
-  /** Receives each transcript of a turn in progress. Two that agree, or the end of a sentence, make words stable. */
+  /** Receives each transcript of a turn in progress. Words are stable if two transcripts agree or a sentence ended. */
   readonly onPartial: (partial: PartialTranscript) => void;
   readonly onFailure: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
-export interface AudioSpan {
-  readonly from: number;
-  readonly to: number;
+export interface AudioSpan extends SampleRange {
   /** ISO 639-1; `null`: detect it. */
   readonly language: string | null;
   readonly prompt: string | null;
@@ -30,13 +28,11 @@ export interface AudioSpan {
 
 /** Committed turns that may await transcription before the session stops reading: each keeps its audio. */
 const MAX_COMMITTED = 2;
-/**
- * Length after which the words before a pause are final, so that they are not transcribed again: of a sentence, which
- * is less certain if it is shorter, and of anything else.
- */
+/** Minimum length of a sentence that becomes final at a pause: shorter ones are recognised less reliably. */
 const MIN_SENTENCE_SAMPLES = DETECTION_RATE_HZ;
+/** Length beyond which any words become final at a pause. */
 const FINAL_SAMPLES = 15 * DETECTION_RATE_HZ;
-/** Probability of a detected language with which the rest of the turn is transcribed in it. */
+/** Probability from which a detected language applies to the rest of the turn. */
 const MIN_LANGUAGE_PROBABILITY = 0.9;
 /** Length beyond which a turn without a pause is drafted, to shorten its last transcription. */
 const MIN_DRAFT_SAMPLES = 6 * DETECTION_RATE_HZ;
@@ -57,13 +53,13 @@ interface TurnProgress {
   /** Final words, and the sample up to which they are final. */
   text: string;
   finalTo: number;
-  /** Draft of the audio after that, for the recogniser to confirm. */
+  /** Latest transcript of the audio after that, which the recogniser only has to confirm. */
   draft: Transcript | null;
-  /** The draft up to the latest pause, its sample and revision. */
+  /** The transcript up to the latest pause. */
   paused: { readonly transcript: Transcript; readonly at: number; readonly revision: number } | null;
   /** Revision of the latest pause that is long enough to end a sentence. */
   sentencePause: number | null;
-  /** Language of the final words, if it is clear. */
+  /** Language of the final words; `null` while it is uncertain. */
   language: string | null;
   /** End of the audio transcribed so far; the turn is uncommitted. */
   transcribedTo: number;
@@ -94,14 +90,12 @@ export class InputAudioTranscriber {
    */
   transcribe(revision: number, span: AudioSpan, onTranscript: (text: string | null) => void): void {
     this.stop();
-    const job = { revision, controller: new AbortController(), rank: RANK.paused };
-    this.#current = job;
-    void this.#run(job, span, onTranscript);
+    void this.#run({ revision, controller: new AbortController(), rank: RANK.paused }, span, onTranscript);
   }
 
   /**
-   * Transcribes a turn in progress, unless one of its requests is running: if its words are needed now, if the client
-   * wants them, or if much was said without a pause.
+   * Transcribes a turn in progress if its words are needed now, the client wants them, or there was no pause for long.
+   * Does nothing while another transcription of the turn is running.
    */
   transcribePartial(span: AudioSpan, isNeeded: boolean): void {
     const { finalTo, transcribedTo } = this.#progressOf(span.from);
@@ -109,12 +103,10 @@ export class InputAudioTranscriber {
     if (this.#current !== null || span.to - finalTo > MAX_DRAFT_SAMPLES) return;
     if (!isNeeded && !span.wantsPartials && !isLong) return;
     const rank = isNeeded ? RANK.paused : RANK.draft;
-    const job = { revision: null, controller: new AbortController(), rank };
-    this.#current = job;
-    void this.#run(job, span, () => {});
+    void this.#run({ revision: null, controller: new AbortController(), rank }, span, () => {});
   }
 
-  /** Makes the words up to a pause final if they are a sentence, as soon as they are known. */
+  /** Makes the words up to a pause final, once they are transcribed, if they are a sentence. */
   endSentence(revision: number): void {
     if (this.#progress === null) return;
     this.#progress.sentencePause = revision;
@@ -152,6 +144,7 @@ export class InputAudioTranscriber {
   }
 
   async #run(job: Job, span: AudioSpan, onTranscript: (text: string | null) => void): Promise<void> {
+    this.#current = job;
     const signal = AbortSignal.any([job.controller.signal, this.#parts.signal]);
     let text: string | null = null;
     try {
@@ -229,8 +222,8 @@ export class InputAudioTranscriber {
 }
 
 /**
- * Returns the words in which a transcript agrees with a draft, without its last, whose sound may go on ("Turning
- * Whisper into Real-Time Transcription System", 2023).
+ * Returns the first words that a transcript shares with a draft (LocalAgreement-2: Macháček et al., "Turning Whisper
+ * into Real-Time Transcription System", 2023). Never its last word, which may be incomplete.
  */
 function agreedWords(draft: string, text: string): string {
   const drafted = draft.split(" ");

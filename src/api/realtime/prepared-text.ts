@@ -6,39 +6,39 @@ import type { ResponseRequest } from "./session-events.ts";
 type PreparedTextParts = Pick<GenerateResponseOptions, "service" | "resolve" | "model" | "keyId" | "signal">;
 
 /**
- * The reply to a turn that is probably over, written in advance so that it can be spoken as soon as the turn is over. It is neither
- * metered nor sent before that. Language models do not write in advance: their tokens cost time or money.
+ * Writes the reply to a turn that is probably over, so that it can be spoken as soon as the turn ends. It is neither
+ * metered nor sent before that. Language models do not write in advance, since their tokens cost time or money.
  */
 export class PreparedText {
   readonly #parts: PreparedTextParts;
-  #latest: { readonly key: string; text: AuthoredText | null; readonly leaving: AbortController } | null =
+  #latest: { readonly key: string; text: AuthoredText | null; readonly controller: AbortController } | null =
     null;
 
   constructor(parts: PreparedTextParts) {
     this.#parts = parts;
   }
 
-  /** Never rejects: a failure is thrown again to the reply. */
+  /** Never rejects. If it fails, the reply is written without preparation. */
   async prepare(request: ResponseRequest): Promise<void> {
     const key = keyOf(request);
     if (this.#latest?.key === key) return;
     this.discard();
     const { service, resolve, model, keyId, signal } = this.#parts;
     if (service.callsTools || request.settings.modality === "text") return;
-    const preparing = { key, text: null as AuthoredText | null, leaving: new AbortController() };
+    const preparing = { key, text: null as AuthoredText | null, controller: new AbortController() };
     this.#latest = preparing;
     try {
       const prepared = prepareResponse(request, model, 0, resolve);
-      const until = AbortSignal.any([preparing.leaving.signal, signal]);
+      const until = AbortSignal.any([preparing.controller.signal, signal]);
       const text = await service.beginText(prepared, keyId, until);
       if (this.#latest === preparing) preparing.text = text;
       else text.release();
     } catch {
-      // The reply does the same again, and reports it.
+      // The reply fails in the same way and reports it.
     }
   }
 
-  /** Returns the text that was written for a request, which has to be released, and discards one for another request. */
+  /** Returns the text prepared for a request; the caller releases it. Text for any other request is discarded. */
   take(request: ResponseRequest): AuthoredText | null {
     const { key, text } = this.#latest ?? { key: null, text: null };
     if (text === null || key !== keyOf(request)) {
@@ -50,13 +50,13 @@ export class PreparedText {
   }
 
   discard(): void {
-    this.#latest?.leaving.abort(new Error("more was said"));
+    this.#latest?.controller.abort(new Error("more was said"));
     this.#latest?.text?.release();
     this.#latest = null;
   }
 }
 
-/** Returns what a written reply depends on. */
+/** Returns a key of everything that a written reply depends on. */
 function keyOf({ items, settings: { instructions, maxOutputTokens } }: ResponseRequest): string {
   const said = items.map((item) => [item.type, item.type === "message" ? item.role : "", itemText(item)]);
   return JSON.stringify([said, instructions, maxOutputTokens]);

@@ -183,12 +183,7 @@ export class RealtimeResponse {
     this.#beginItem(item);
     item.arguments = given;
     item.status = "completed";
-    const at = {
-      response_id: this.id,
-      item_id: item.id,
-      output_index: this.#output.length - 1,
-      call_id: callId,
-    };
+    const at = { ...this.#place(item), item_id: item.id, call_id: callId };
     this.#parts.send("response.function_call_arguments.delta", { ...at, delta: given });
     this.#parts.send("response.function_call_arguments.done", { ...at, name, arguments: given });
     this.#endItem(item);
@@ -196,8 +191,7 @@ export class RealtimeResponse {
 
   #beginItem(item: ConversationItem): void {
     this.#output.push(item);
-    const place = { response_id: this.id, output_index: this.#output.length - 1 };
-    this.#parts.send("response.output_item.added", { ...place, item: itemPayload(item) });
+    this.#parts.send("response.output_item.added", { ...this.#place(item), item: itemPayload(item) });
     if (this.#parts.conversationId === null) return;
     const previous = this.#parts.append(item);
     this.#parts.send("conversation.item.added", { previous_item_id: previous, item: itemPayload(item) });
@@ -208,17 +202,15 @@ export class RealtimeResponse {
     const previous = this.#previousIds.get(item.id);
     if (previous !== undefined)
       this.#parts.send("conversation.item.done", { previous_item_id: previous, item: itemPayload(item) });
-    const place = { response_id: this.id, output_index: this.#output.indexOf(item) };
-    this.#parts.send("response.output_item.done", { ...place, item: itemPayload(item) });
+    this.#parts.send("response.output_item.done", { ...this.#place(item), item: itemPayload(item) });
+  }
+
+  #place(item: ConversationItem) {
+    return { response_id: this.id, output_index: this.#output.indexOf(item) };
   }
 
   #position(message: MessageItem) {
-    return {
-      response_id: this.id,
-      item_id: message.id,
-      output_index: this.#output.indexOf(message),
-      content_index: 0,
-    };
+    return { ...this.#place(message), item_id: message.id, content_index: 0 };
   }
 
   #payload(): Record<string, unknown> {

@@ -221,12 +221,7 @@ export class RealtimeSession {
 
   #respond(options: ResponseOptions, speechEndMs: number | null = null): void {
     const { isTranscribed, isUserSpeaking } = this.#turns;
-    const isOutOfBand = this.#responses.create(options, {
-      speechEndMs,
-      isTranscribed,
-      isUserSpeaking,
-    });
-    if (isOutOfBand) return;
+    if (this.#responses.create(options, { speechEndMs, isTranscribed, isUserSpeaking })) return;
     this.#isReplyOwed = false;
     this.#idleTimeoutAtMs = null;
   }

@@ -15,13 +15,7 @@ export type SessionEvent =
     }
   /** The turn judge's probability that the turn is finished. */
   | { readonly type: "verdict"; readonly revision: number; readonly finished: number }
-  /** A transcript; no text if recognition failed. */
-  | {
-      readonly type: "transcript";
-      readonly revision: number;
-      readonly text: string | null;
-      readonly seconds: number;
-    }
+  | ({ readonly type: "transcript" } & TurnTranscript)
   | ({ readonly type: "partial_transcript" } & PartialTranscript)
   | { readonly type: "response_delta"; readonly responseId: string; readonly delta: ResponseDelta }
   | { readonly type: "response_ended"; readonly responseId: string; readonly end: ResponseEnd }
@@ -31,27 +25,35 @@ export type SessionEvent =
    */
   | { readonly type: "timer"; readonly isBehind: boolean };
 
-/** The words so far of the turn that starts at `from`, and those from its beginning that will hardly change. */
+/** Transcript of a turn up to a pause. */
+export interface TurnTranscript {
+  readonly revision: number;
+  /** `null` if recognition failed. */
+  readonly text: string | null;
+  readonly seconds: number;
+}
+
+/** Transcript so far of the turn that starts at `from`. `stable`: its first words, which are unlikely to change. */
 export interface PartialTranscript {
   readonly from: number;
   readonly text: string;
   readonly stable: string;
 }
 
+export interface SampleRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 export type SessionEffect =
   | { readonly type: "send"; readonly event: ServerEvent }
   /** Transcribe audio up to a pause, unless a newer request supersedes this one. */
-  | { readonly type: "transcribe"; readonly revision: number; readonly from: number; readonly to: number }
-  /** The latest pause is long enough to end a sentence, so that the words before it may be final. */
+  | ({ readonly type: "transcribe"; readonly revision: number } & SampleRange)
+  /** Make the words before the latest pause final if they are a sentence. */
   | { readonly type: "sentence_pause"; readonly revision: number }
   /** Transcribe a turn in progress. `isUnconfirmed`: the words decide whether it interrupts a reply. */
-  | {
-      readonly type: "transcribe_partial";
-      readonly from: number;
-      readonly to: number;
-      readonly isUnconfirmed: boolean;
-    }
-  | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
+  | ({ readonly type: "transcribe_partial"; readonly isUnconfirmed: boolean } & SampleRange)
+  | ({ readonly type: "judge"; readonly revision: number } & SampleRange)
   /** Meter a committed turn. Its transcription is no longer superseded. */
   | { readonly type: "turn_committed"; readonly revision: number; readonly seconds: number }
   /** The transcript of a committed turn is available, or failed. */

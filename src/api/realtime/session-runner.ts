@@ -19,7 +19,7 @@ import type { ServerEvent } from "./realtime-dialect.ts";
 import { errorPayload, RealtimeError } from "./realtime-error.ts";
 import type { ResponseEnd } from "./realtime-response.ts";
 import { RealtimeSession } from "./realtime-session.ts";
-import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-events.ts";
+import type { ResponseRequest, SampleRange, SessionEffect, SessionEvent } from "./session-events.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { type ClaimedTurns, TurnMeter } from "./turn-meter.ts";
 
@@ -256,7 +256,7 @@ export class SessionRunner {
   }
 
   async #judge(revision: number, from: number, to: number): Promise<void> {
-    // What a muted client did not send is silence.
+    // Audio that a muted client did not send stays silent.
     const turn = new Float32Array(to - from);
     turn.set(this.#buffer.read(from, to));
     try {
@@ -268,7 +268,7 @@ export class SessionRunner {
     }
   }
 
-  #spanOf({ from, to }: { readonly from: number; readonly to: number }): AudioSpan {
+  #spanOf({ from, to }: SampleRange): AudioSpan {
     const { type, transcription } = this.#session.settings;
     const { language = null, prompt = null } = transcription ?? {};
     return { from, to, language, prompt, wantsPartials: type === "transcription" };
@@ -303,14 +303,14 @@ export class SessionRunner {
   async #respond(request: ResponseRequest): Promise<void> {
     const { responseId } = request;
     let preparedText: AuthoredText | null = null;
-    const leaving = new AbortController();
-    this.#replies.set(responseId, leaving);
-    const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
+    const controller = new AbortController();
+    this.#replies.set(responseId, controller);
+    const signal = AbortSignal.any([controller.signal, this.#parts.signal]);
     let context: RequestContext | null = null;
     try {
       context = await this.#begin("response", signal);
       const { keyId, span } = context.caller;
-      // Only now is it known how much of earlier replies was played.
+      // The history must contain what was played of earlier replies, which is final only now.
       preparedText = this.#prepared.take(request);
       const end = await generateResponse(request, {
         service: this.#deps.service,

@@ -206,9 +206,7 @@ export function sessionPayload(
   const input = {
     format: settings.inputFormat,
     ...(transcription === null ? {} : { transcription: transcriptionPayload(transcription) }),
-    ...(turnDetection === null
-      ? { turn_detection: null }
-      : { turn_detection: turnDetectionPayload(turnDetection) }),
+    turn_detection: turnDetection === null ? null : turnDetectionPayload(turnDetection),
   };
   const base = {
     id,

@@ -1,17 +1,15 @@
 import type { MessageItem } from "./conversation-items.ts";
-import type { SessionContext, SessionEvent } from "./session-events.ts";
+import type { SessionContext, TurnTranscript } from "./session-events.ts";
 
 const PREFIX = "conversation.item.input_audio_transcription";
 
-/** Turns at a time: committed ones, and one in progress. */
+/** Turns whose sent words are kept: committed ones, and the one in progress. */
 const MAX_OPEN = 4;
 
-export type TurnTranscript = Omit<Extract<SessionEvent, { type: "transcript" }>, "type">;
-
-/** Sends the transcripts of turns: in transcription sessions while they are spoken, otherwise at their end. */
+/** Sends the transcripts of turns: while they are spoken in transcription sessions, otherwise at their end. */
 export class TranscriptionEvents {
   readonly #context: SessionContext;
-  /** Words sent of turns that are not transcribed as a whole, by item id. */
+  /** Words sent so far, by item id. Completed turns are removed. */
   readonly #sent = new Map<string, string>();
 
   constructor(context: SessionContext) {
@@ -46,7 +44,7 @@ export class TranscriptionEvents {
     return text !== "";
   }
 
-  /** Sends the words after those that were sent, unless other words were: case and punctuation may have changed. */
+  /** Sends the words after those already sent, if these are unchanged but for case and punctuation. */
   #sendDelta(itemId: string, text: string): void {
     const sent = this.#sent.get(itemId)?.split(" ") ?? [];
     const words = text.split(" ");
@@ -54,7 +52,7 @@ export class TranscriptionEvents {
     if (text === "" || words.length <= sent.length || !isSame) return;
     const more = words.slice(sent.length);
     this.#sent.set(itemId, [...sent, ...more].join(" "));
-    // Turns that were cleared never complete.
+    // A turn that the client clears never completes.
     if (this.#sent.size > MAX_OPEN) this.#sent.delete(this.#sent.keys().next().value!);
     const delta = `${sent.length === 0 ? "" : " "}${more.join(" ")}`;
     this.#context.send(`${PREFIX}.delta`, { item_id: itemId, content_index: 0, delta });

@@ -4,16 +4,15 @@ import {
   type EndpointingOptions,
   endpointingOptions,
   MAX_TURN_SAMPLES,
-  minInterruptionWords,
   prefixMs,
   type TurnEnding,
   turnEnding,
 } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import type { Responses } from "./responses.ts";
-import type { PartialTranscript, SessionContext } from "./session-events.ts";
+import type { PartialTranscript, SessionContext, TurnTranscript } from "./session-events.ts";
 import { turnDetectionPayload } from "./session-settings.ts";
-import { TranscriptionEvents, type TurnTranscript } from "./transcription-events.ts";
+import { TranscriptionEvents } from "./transcription-events.ts";
 import { SAMPLES_PER_MS, TurnDetector } from "./turn-detector.ts";
 
 /** Minimum length of a turn that a client commits: 100 ms. */
@@ -32,7 +31,7 @@ export interface UserTurnsParts {
   readonly responses: Pick<Responses, "isPlaying" | "isRespondingOrPlaying" | "interrupt">;
   readonly onSpeechStarted: () => void;
   readonly onReplyOwed: () => void;
-  /** Called with the words of a turn that a pause probably ends. */
+  /** Called with the words of a turn when it has probably ended. */
   readonly onLikelyEnd: (text: string) => void;
   readonly onTranscribed: () => void;
 }
@@ -51,7 +50,8 @@ export class UserTurns {
   /** Transcript of the latest pause in the current turn. */
   #draft: (TurnTranscript & { readonly text: string }) | null = null;
   readonly #requested = new Set<number>();
-  #speechEndMs: number | null = null;
+  /** When the latest turn's speech ended. */
+  speechEndMs: number | null = null;
 
   constructor(context: SessionContext, parts: UserTurnsParts) {
     this.#context = context;
@@ -78,10 +78,6 @@ export class UserTurns {
     const last = this.#context.items.all.findLast((item) => item.type === "message" && item.text !== null);
     const isReply = last?.type === "message" && last.role === "assistant";
     return turnEnding(text, isReply && /[?？]\s*$/.test(last.text ?? ""));
-  }
-
-  get speechEndMs(): number | null {
-    return this.#speechEndMs;
   }
 
   get isTranscribed(): boolean {
@@ -135,31 +131,25 @@ export class UserTurns {
     const itemId = this.#turn?.itemId ?? this.#context.newId("item_");
     const { revision } = detector;
     this.restart(appended);
-    this.#speechEndMs = this.#context.nowMs();
+    this.speechEndMs = this.#context.nowMs();
     this.#commit({ itemId, from: detector.bufferStart, isUnconfirmed: false }, revision, appended);
   }
 
   /** Adds the transcript of a pause or a turn; no text if recognition failed. */
   addTranscript(transcript: TurnTranscript): void {
-    const unconfirmed = this.#unconfirmed.get(transcript.revision);
-    const itemId = this.#untranscribed.get(transcript.revision);
-    if (unconfirmed !== undefined || itemId !== undefined)
-      this.#context.do({
-        type: "turn_transcribed",
-        revision: transcript.revision,
-        hasFailed: transcript.text === null,
-      });
-    if (unconfirmed !== undefined) {
-      this.#unconfirmed.delete(transcript.revision);
-      this.#resolveUnconfirmed(unconfirmed, transcript);
-    } else if (itemId !== undefined) {
-      this.#untranscribed.delete(transcript.revision);
-      const item = this.#context.items.message(itemId);
-      if (item !== null && this.#transcripts.complete(item, transcript)) this.#owesReply();
-    } else {
+    const { revision, text } = transcript;
+    const unconfirmed = this.#unconfirmed.get(revision);
+    const itemId = this.#untranscribed.get(revision);
+    if (unconfirmed === undefined && itemId === undefined) {
       this.#addPauseTranscript(transcript);
       return;
     }
+    this.#context.do({ type: "turn_transcribed", revision, hasFailed: text === null });
+    this.#unconfirmed.delete(revision);
+    this.#untranscribed.delete(revision);
+    const item = itemId === undefined ? null : this.#context.items.message(itemId);
+    if (unconfirmed !== undefined) this.#resolveUnconfirmed(unconfirmed, transcript);
+    else if (item !== null && this.#transcripts.complete(item, transcript)) this.#owesReply();
     this.#parts.onTranscribed();
   }
 
@@ -190,7 +180,7 @@ export class UserTurns {
         this.#context.do({ ...event, from, to: event.at + JUDGED_SILENCE_MS * SAMPLES_PER_MS });
         break;
       case "ended":
-        this.#speechEndMs = this.detector.speechEndMs(event.silence);
+        this.speechEndMs = this.detector.speechEndMs(event.silence);
         this.#endTurn(turn, event.revision, event.at);
         break;
     }
@@ -199,7 +189,7 @@ export class UserTurns {
   #startTurn(at: number): void {
     const from = Math.max(this.detector.bufferStart, at - prefixMs(this.#detection) * SAMPLES_PER_MS, 0);
     const mayInterrupt = this.#interruptsReplies && this.#parts.responses.isRespondingOrPlaying;
-    const isUnconfirmed = mayInterrupt && minInterruptionWords(this.#detection) > 0;
+    const isUnconfirmed = mayInterrupt && this.#minInterruptionWords > 0;
     this.#turn = { itemId: this.#context.newId("item_"), from, isUnconfirmed };
     this.#parts.onSpeechStarted();
     if (!isUnconfirmed) this.#sendSpeechStarted(this.#turn);
@@ -227,10 +217,13 @@ export class UserTurns {
   /** Any word counts while no reply is playing, since it interrupts nothing. */
   #isInterruption(text: string): boolean {
     const words = text.match(/[\p{L}\p{N}]+(['’][\p{L}]+)*/gu)?.length ?? 0;
-    return (
-      words >= minInterruptionWords(this.#detection) ||
-      (words > 0 && !this.#parts.responses.isRespondingOrPlaying)
-    );
+    const minWords = this.#minInterruptionWords;
+    return words >= (this.#parts.responses.isRespondingOrPlaying ? minWords : Math.min(1, minWords));
+  }
+
+  /** 0: any speech interrupts. */
+  get #minInterruptionWords(): number {
+    return this.#detection?.antiphon_min_interruption_words ?? 0;
   }
 
   #endTurn(turn: Turn, revision: number, to: number): void {

@@ -84,7 +84,7 @@ export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralD
   return {
     activity: {
       open(inTurn: RunQueued = (work) => work()) {
-        // Loading takes 250 ms, which the first turn would wait for. Its calls report a failure.
+        // Loading takes 250 ms, which would delay the first turn. A failure is reported by the calls that follow.
         ask("load", [], 0).catch(() => {});
         return new SileroActivity((windows, state) =>
           inTurn(() => ask("detectActivity", [windows, state], 0) as Promise<SileroWindows>),

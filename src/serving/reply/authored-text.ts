@@ -170,6 +170,7 @@ export class AuthoredText implements TextStream {
     }
     this.#onOver();
   }
+
   #take(part: WrittenPart): void {
     if (part.call !== undefined) {
       this.#hasCalled = true;
@@ -247,10 +248,10 @@ export async function* boundedSentences(
   timeoutMs: number,
 ): AsyncGenerator<string, WrittenReply, void> {
   const most = maxTokens ?? Number.POSITIVE_INFINITY;
-  const pieces = coming.sentences(() => {});
+  const sentences = coming.sentences(() => {});
   let text = "";
   for (;;) {
-    const next = await withDeadline(pieces.next(), timeoutMs, stop, () => coming.source);
+    const next = await withDeadline(sentences.next(), timeoutMs, stop, () => coming.source);
     const { tokens } = coming;
     if (next.done === true)
       return { text, stop: tokens !== null && tokens.written >= most ? "length" : "finished", tokens };

@@ -19,6 +19,7 @@ import {
 } from "../../../contract/replies.ts";
 import { CreatedVoice, DeletedVoice, NewVoiceForm } from "../../../contract/voice-form.ts";
 import { VOICE_WORDS, VoiceList } from "../../../contract/voices.ts";
+import { LANGUAGE_NAMES } from "../../../core/languages.ts";
 import { BODY_EXAMPLES } from "./body-examples.ts";
 import {
   failureResponses,
@@ -76,6 +77,8 @@ export function openApiDocument(): Json {
   };
 }
 
+/** Tags alone, since the names are as many, and none for all voices. */
+const LANGUAGE = { type: "string", enum: ["", ...LANGUAGE_NAMES.keys()] };
 const TEXT = { schema: { type: "string" } };
 const FORM = "multipart/form-data";
 
@@ -170,7 +173,9 @@ function voicePaths(ref: Ref): Json {
   return {
     "/v1/audio/voices": {
       get: operation("list", "listVoices", "List voices", {
-        parameters: [query("language", "A tag such as `es`, or an English name: its voices alone.")],
+        parameters: [
+          query("language", "A tag such as `es`, or an English name: its voices alone.", LANGUAGE),
+        ],
         content: json(ref(VoiceList)),
       }),
       post: operation("speech", "createVoice", "Make a voice of a recording, as in OpenAI's API", {

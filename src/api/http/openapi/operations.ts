@@ -36,7 +36,11 @@ const KINDS = {
   speech: { tag: "speech", failures: [400, 401, 422, 429, 500, 502] },
   query: { tag: "queries", failures: [401, 429, 500, 502] },
   /** Needs no key, unless the setting `keylessLists` says otherwise. */
-  list: { tag: "queries", failures: [401, 429, 500, 502], security: [{}, { bearer: [] }, { apiKey: [] }] },
+  list: {
+    tag: "queries",
+    failures: [400, 401, 429, 500, 502],
+    security: [{}, { bearer: [] }, { apiKey: [] }],
+  },
   lookUp: { tag: "queries", failures: [401, 404, 429, 500, 502] },
   open: { tag: "operations", failures: [500], security: [] },
   /** Open, unless a setting removes the path. */

@@ -89,6 +89,8 @@ export const publishedSpeech: Json = nullable(
 export const publishedDialogue: Json = {
   ...nullable(
     narrowed(DialogueRequest, {
+      // Its members may be null, unlike those of the titled schema.
+      params: { title: undefined },
       lexicon,
       script: { pattern: "^[\\s\\S]*\\S+:\\s+\\S[\\s\\S]*$" },
       voices: { additionalProperties: { anyOf: voice.anyOf } },

@@ -53,8 +53,8 @@ export class KeyedSemaphore {
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #used = new KeyCounter();
   readonly #use = new RecentUse();
-  /** Priorities of the requests that hold units. */
-  readonly #holders = new Set<Priority>();
+  /** Requests that hold units and may give them up, with their keys. */
+  readonly #holders = new Map<Priority, string>();
   #isServing = false;
   #isClosed = false;
 
@@ -107,10 +107,16 @@ export class KeyedSemaphore {
     if (this.#isClosed) throw shuttingDownError();
     const wanted = Math.min(units, total, perKey);
     const isLittle = this.#used.of(key) === 0 && wanted <= total * GUARANTEED_SHARE;
-    if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort))
-      return this.#hold(key, wanted, priority);
+    const verdict = this.#fits(key, wanted);
+    if (verdict === "take" && (isLittle || !this.isShort)) return this.#hold(key, wanted, priority);
     if (this.#queue.of(key).length >= keyQueueDepth) throw keyFullError(what);
-    for (const holder of this.#holders) if (holder.rank() > priority.rank()) holder.onWanted?.();
+    for (const [holder, owner] of this.#holders) {
+      if (holder.rank() <= priority.rank() || (owner !== key && verdict !== "wait")) continue;
+      // One gives way to each request.
+      this.#holders.delete(holder);
+      holder.onWanted?.();
+      break;
+    }
     let entry: QueueEntry | undefined;
     return waitForAdmission<Permit>(
       { key, signal, limit: { waitMs, late: () => serverFullError(what) } },
@@ -161,7 +167,7 @@ export class KeyedSemaphore {
     let held = units;
     let sinceMs = performance.now();
     this.#used.add(key, held);
-    this.#holders.add(priority);
+    if (priority.onWanted !== undefined) this.#holders.set(priority, key);
     const shrink = (to: number): void => {
       const less = held - to;
       if (less <= 0) return;

@@ -103,6 +103,24 @@ describe("a KeyedSemaphore", () => {
     mock.restoreAll();
   });
 
+  it("asks one request of lower rank to give up its units, and only if that helps", async () => {
+    const wanted: string[] = [];
+    const share = openSemaphore({ total: 4, perKey: 2, queueDepth: 9, keyQueueDepth: 9 });
+    const draft = (key: string, name: string) =>
+      share.enter(key, 1, NEVER, 9_000, { rank: () => 2, onWanted: () => wanted.push(name) });
+    const urgent = (key: string) => void share.enter(key, 1, NEVER, 9_000, { rank: () => 0 }).catch(() => {});
+    await draft("b", "b1");
+    await draft("b", "b2");
+    for (const _ of [1, 2, 3]) urgent("a");
+    await settle();
+    assert.deepEqual(wanted, [], "the key a has all it may have");
+    urgent("c");
+    assert.deepEqual(wanted, ["b1"]);
+    urgent("d");
+    assert.deepEqual(wanted, ["b1", "b2"]);
+    share.close();
+  });
+
   it("does not starve a large request for small ones", async () => {
     const share = openSemaphore({ perKey: 10 });
     const small = await share.enter("a", 1, NEVER);

@@ -159,9 +159,9 @@ export class RealtimeSession {
         this.#turns.commit(appended);
         break;
       case "input_audio_buffer.clear":
-        this.#discard(appended);
         this.#turns.detector.forgetBefore(appended);
         this.#send("input_audio_buffer.cleared");
+        this.#discard(appended);
         break;
       case "conversation.item.create":
         this.#items.create(event);
@@ -196,14 +196,15 @@ export class RealtimeSession {
     const before = this.#settings.turnDetection;
     this.#settings = updateSettings(this.#settings, update, this.#responses.hasSentAudio);
     const { turnDetection } = this.#settings;
+    this.#send("session.updated", { session: this.#payload() });
     // The audio buffered while detection was off was never analysed.
     if ((before === null) !== (turnDetection === null)) this.#discard(appended);
-    this.#send("session.updated", { session: this.#payload() });
   }
 
   #discard(appended: number): void {
     this.#turns.restart(appended);
     this.#effects.push({ type: "turn_discarded" });
+    this.#answerIfOwed();
   }
 
   /** Answers once the user is silent and every turn is transcribed. */

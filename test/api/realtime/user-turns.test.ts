@@ -380,3 +380,25 @@ describe("a committed turn", () => {
     assert.equal(committedIn(driver.commit())[0], 0.32);
   });
 });
+
+describe("a reply that waits for the next turn", () => {
+  for (const event of [
+    { type: "input_audio_buffer.clear" as const },
+    {
+      type: "session.update" as const,
+      session: { type: "realtime" as const, audio: { input: { turn_detection: null } } },
+    },
+  ])
+    it(`begins once that turn is dropped by ${event.type}`, () => {
+      const driver = speaking(SEMANTIC);
+      driver.windows(20, 0.01);
+      driver.commit();
+      driver.windows(20, 0.99);
+      driver.transcript("Hello there.");
+      assert.equal(driver.types.includes(CREATED), false);
+      const effects = driver.client(event);
+      effectIn(effects, "respond");
+      assert.equal(typesIn(effects).at(-1), CREATED);
+      assert.equal(typesIn(effects).filter((type) => type === CREATED).length, 1);
+    });
+});

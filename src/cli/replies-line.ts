@@ -1,6 +1,6 @@
 import { get } from "node:http";
 import { KNOWN_WRITERS } from "../models/known-hub-models.ts";
-import { isSmallTalk } from "../server/writer/compose-writer.ts";
+import { isSmallTalk } from "../server/endpoint-settings.ts";
 import type { Settings } from "../settings/schema.ts";
 
 /** Server of language models that people run on the same machine. */

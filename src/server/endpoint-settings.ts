@@ -15,6 +15,11 @@ export function neededSetting(value: string | undefined, setting: string, by: st
   throw wrongSetting(setting, `is missing: with this ${by} it names ${what}`);
 }
 
+/** Whether replies are small talk, not written by a language model. */
+export function isSmallTalk({ kind, checkpoint }: Settings["writer"]): boolean {
+  return kind === "embedded" && checkpoint === undefined;
+}
+
 /** An endpoint with OpenAI's API. */
 export interface Endpoint {
   readonly baseUrl: string;

@@ -31,6 +31,7 @@ import { CustomVoices } from "../serving/voices/custom-voices.ts";
 import { fetchRemoteVoices, wireCard } from "../serving/voices/voice-list.ts";
 import type { Settings } from "../settings/schema.ts";
 import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
+import { isSmallTalk } from "./endpoint-settings.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
 import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
 import { version } from "./version.ts";
@@ -211,6 +212,7 @@ function realtimeDeps(parts: ServerParts, services: Services): HttpDeps["realtim
     judge: detector.judge,
     recogniser: parts.recogniser ?? null,
     transcriptionSlots: semaphores.hearingSessions,
+    writesAhead: isSmallTalk(parts.settings.writer),
     detectionSlots: semaphores.detecting,
     eventLoopShare,
     receiving: semaphores.receiving,

@@ -3,7 +3,11 @@ import { itemText } from "./conversation-items.ts";
 import { type GenerateResponseOptions, prepareResponse } from "./generate-response.ts";
 import type { ResponseRequest } from "./session-events.ts";
 
-type PreparedTextParts = Pick<GenerateResponseOptions, "service" | "resolve" | "model" | "keyId" | "signal">;
+export interface PreparedTextParts
+  extends Pick<GenerateResponseOptions, "service" | "resolve" | "model" | "keyId" | "signal"> {
+  /** Whether the writer is so cheap that it may write replies that nobody hears. Default: no. */
+  readonly writesAhead?: boolean;
+}
 
 /**
  * Writes the reply to a turn that is probably over, so that it can be spoken as soon as the turn ends. It is neither
@@ -23,8 +27,8 @@ export class PreparedText {
     const key = keyOf(request);
     if (this.#latest?.key === key) return;
     this.discard();
-    const { service, resolve, model, keyId, signal } = this.#parts;
-    if (service.callsTools || request.settings.modality === "text") return;
+    const { writesAhead, service, resolve, model, keyId, signal } = this.#parts;
+    if (writesAhead !== true || request.settings.modality === "text") return;
     const preparing = { key, text: null as AuthoredText | null, controller: new AbortController() };
     this.#latest = preparing;
     try {
@@ -38,15 +42,16 @@ export class PreparedText {
     }
   }
 
-  /** Returns the text prepared for a request; the caller releases it. Text for any other request is discarded. */
-  take(request: ResponseRequest): AuthoredText | null {
-    const { key, text } = this.#latest ?? { key: null, text: null };
-    if (text === null || key !== keyOf(request)) {
+  /** Returns the text prepared for a request, written until `signal`; the caller releases it. Any other is discarded. */
+  take(request: ResponseRequest, signal: AbortSignal): AuthoredText | null {
+    const latest = this.#latest;
+    if (latest === null || latest.text === null || latest.key !== keyOf(request)) {
       this.discard();
       return null;
     }
+    signal.addEventListener("abort", () => latest.controller.abort(signal.reason), { once: true });
     this.#latest = null;
-    return text;
+    return latest.text;
   }
 
   discard(): void {
@@ -57,7 +62,8 @@ export class PreparedText {
 }
 
 /** Returns a key of everything that a written reply depends on. */
-function keyOf({ items, settings: { instructions, maxOutputTokens } }: ResponseRequest): string {
+function keyOf({ items, settings }: ResponseRequest): string {
   const said = items.map((item) => [item.type, item.type === "message" ? item.role : "", itemText(item)]);
-  return JSON.stringify([said, instructions, maxOutputTokens]);
+  const { instructions, maxOutputTokens, voice, language } = settings;
+  return JSON.stringify([said, instructions, maxOutputTokens, voice, language]);
 }

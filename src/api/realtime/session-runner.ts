@@ -14,7 +14,7 @@ import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { generateResponse } from "./generate-response.ts";
 import { InputAudioBuffer } from "./input-audio-buffer.ts";
 import { type AudioSpan, InputAudioTranscriber } from "./input-audio-transcriber.ts";
-import { PreparedText } from "./prepared-text.ts";
+import { PreparedText, type PreparedTextParts } from "./prepared-text.ts";
 import type { ServerEvent } from "./realtime-dialect.ts";
 import { errorPayload, RealtimeError } from "./realtime-error.ts";
 import type { ResponseEnd } from "./realtime-response.ts";
@@ -23,7 +23,7 @@ import type { ResponseRequest, SampleRange, SessionEffect, SessionEvent } from "
 import type { SessionSettings } from "./session-settings.ts";
 import { type ClaimedTurns, TurnMeter } from "./turn-meter.ts";
 
-export interface RealtimeDeps {
+export interface RealtimeDeps extends Pick<PreparedTextParts, "writesAhead"> {
   readonly activity: VoiceActivityDetector;
   readonly judge: TurnJudge;
   /** `null`: no recogniser is installed. */
@@ -311,7 +311,7 @@ export class SessionRunner {
       context = await this.#begin("response", signal);
       const { keyId, span } = context.caller;
       // The history must contain what was played of earlier replies, which is final only now.
-      preparedText = this.#prepared.take(request);
+      preparedText = this.#prepared.take(request, signal);
       const end = await generateResponse(request, {
         service: this.#deps.service,
         resolve: this.#deps.resolve,

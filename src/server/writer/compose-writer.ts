@@ -10,7 +10,7 @@ import { freeMemoryBytes } from "../../writers/llama/open-model.ts";
 import type { PromptTemplate } from "../../writers/llama/prompt.ts";
 import { openSmallTalk } from "../../writers/small-talk/small-talk.ts";
 import { speakableWriter } from "../../writers/speakable/speakable.ts";
-import { endpointOf, neededSetting } from "../endpoint-settings.ts";
+import { endpointOf, isSmallTalk, neededSetting } from "../endpoint-settings.ts";
 import { checkpointRemedy, type WriterWeights } from "./writer-weights.ts";
 
 /** What opening a writer may need in addition to its settings. */
@@ -38,11 +38,6 @@ export function composeWriter(settings: Settings, sources: WriterSources): Defer
   if (!isGuarded && (writer.gate === undefined || isSmallTalk(writer))) sources.note?.(UNGUARDED);
   const open = () => (isGuarded ? openGated(inner.open) : inner.open());
   return new DeferredWriter(inner.name, open, writer.kind === "chat");
-}
-
-/** Whether replies are small talk, not written by a language model. */
-export function isSmallTalk({ kind, checkpoint }: Settings["writer"]): boolean {
-  return kind === "embedded" && checkpoint === undefined;
 }
 
 const UNGUARDED =

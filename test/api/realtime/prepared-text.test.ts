@@ -8,6 +8,7 @@ import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import type { SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { SessionDriver, VOICES } from "./session-driver.ts";
 
+const NEVER = new AbortController().signal;
 const settings = defaultSettings("svc-beta-v0.3", VOICES);
 const requestFor = (text: string, changes: Partial<ResponseRequest["settings"]> = {}): ResponseRequest => ({
   responseId: "",
@@ -16,13 +17,14 @@ const requestFor = (text: string, changes: Partial<ResponseRequest["settings"]> 
 });
 
 /** A writer whose texts are objects that note their release. */
-function preparing({ callsTools = false, begin = async () => {} } = {}) {
+function preparing({ writesAhead = true, begin = async () => {} } = {}) {
   const texts: { readonly said: string; isReleased: boolean; release(): void }[] = [];
-  const service: Pick<SpeechService, "callsTools" | "beginText"> = {
-    callsTools,
+  const signals: AbortSignal[] = [];
+  const service: Pick<SpeechService, "beginText"> = {
     async beginText({ conversation }, _keyId, signal) {
       await begin();
       signal.throwIfAborted();
+      signals.push(signal);
       const text = {
         said: conversation.history.at(-1)?.text ?? "",
         isReleased: false,
@@ -34,9 +36,13 @@ function preparing({ callsTools = false, begin = async () => {} } = {}) {
       return text as never;
     },
   };
-  const parts = { keyId: "key_a", model: null, signal: new AbortController().signal };
+  const parts = { writesAhead, keyId: "key_a", model: null, signal: new AbortController().signal };
   const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
-  return { prepared: new PreparedText({ ...parts, service: service as SpeechService, resolve }), texts };
+  return {
+    prepared: new PreparedText({ ...parts, service: service as SpeechService, resolve }),
+    texts,
+    signals,
+  };
 }
 
 describe("PreparedText", () => {
@@ -45,9 +51,9 @@ describe("PreparedText", () => {
     await prepared.prepare(requestFor("Hello there."));
     await prepared.prepare(requestFor("Hello there."));
     assert.equal(texts.length, 1);
-    assert.equal(prepared.take(requestFor("Hello there.")), texts[0]);
+    assert.equal(prepared.take(requestFor("Hello there."), NEVER), texts[0]);
     assert.deepEqual([texts[0]!.said, texts[0]!.isReleased], ["Hello there.", false]);
-    assert.equal(prepared.take(requestFor("Hello there.")), null);
+    assert.equal(prepared.take(requestFor("Hello there."), NEVER), null);
   });
 
   it("discards the reply to other words, or under other instructions", async () => {
@@ -55,19 +61,34 @@ describe("PreparedText", () => {
     await prepared.prepare(requestFor("Hello there."));
     await prepared.prepare(requestFor("Hello there. How are you?"));
     assert.equal(texts[0]!.isReleased, true);
-    assert.equal(prepared.take(requestFor("Hello there.")), null);
+    assert.equal(prepared.take(requestFor("Hello there."), NEVER), null);
     assert.equal(texts[1]!.isReleased, true);
     await prepared.prepare(requestFor("Hello there."));
-    assert.equal(prepared.take(requestFor("Hello there.", { instructions: "Sing." })), null);
+    assert.equal(prepared.take(requestFor("Hello there.", { instructions: "Sing." }), NEVER), null);
     assert.equal(texts[2]!.isReleased, true);
+    await prepared.prepare(requestFor("Hello there."));
+    assert.equal(prepared.take(requestFor("Hello there.", { language: "es" }), NEVER), null);
+    await prepared.prepare(requestFor("Hello there."));
+    assert.equal(prepared.take(requestFor("Hello there.", { voice: "Anna" }), NEVER), null);
+  });
+
+  it("stops writing when the reply that took the text is cancelled", async () => {
+    const { prepared, signals } = preparing();
+    const reply = new AbortController();
+    await prepared.prepare(requestFor("Hello there."));
+    prepared.take(requestFor("Hello there."), reply.signal);
+    prepared.discard();
+    assert.equal(signals[0]!.aborted, false);
+    reply.abort();
+    assert.equal(signals[0]!.aborted, true);
   });
 
   it("writes nothing in advance with a language model, or for a reply in text", async () => {
-    const tools = preparing({ callsTools: true });
-    await tools.prepared.prepare(requestFor("Hello there."));
+    const model = preparing({ writesAhead: false });
+    await model.prepared.prepare(requestFor("Hello there."));
     const { prepared, texts } = preparing();
     await prepared.prepare(requestFor("Hello there.", { modality: "text" }));
-    assert.deepEqual([tools.texts, texts], [[], []]);
+    assert.deepEqual([model.texts, texts], [[], []]);
   });
 
   it("abandons a reply that waits for its place when more is said, and outlives a failure", async () => {
@@ -81,7 +102,7 @@ describe("PreparedText", () => {
     go();
     await begun;
     assert.deepEqual(texts, []);
-    assert.equal(prepared.take(requestFor("Hello there.")), null);
+    assert.equal(prepared.take(requestFor("Hello there."), NEVER), null);
   });
 });
 

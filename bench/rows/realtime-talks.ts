@@ -8,7 +8,7 @@ import { seedOf } from "../realtime/seed.ts";
 import { SimulatedUser } from "../realtime/simulated-user.ts";
 import type { Row } from "../row.ts";
 
-/** What a user says in one turn: a number is a pause in seconds. */
+/** One turn of a user: texts, and pauses in seconds. */
 type Talk = readonly (string | number)[];
 
 const KINDS: Readonly<Record<string, readonly Talk[]>> = {
@@ -102,7 +102,7 @@ export const realtimeTalks: Row = {
   },
 };
 
-/** Speaks the talks with two of our voices. */
+/** Synthesizes the talks, each in one of three voices. */
 async function speak(): Promise<ReadonlyMap<string, readonly Turn[]>> {
   const antiphon = await open({ writer: { kind: "none" } });
   const all = new Map<string, readonly Turn[]>();
@@ -138,7 +138,7 @@ async function speak(): Promise<ReadonlyMap<string, readonly Turn[]>> {
 const RATE_HZ = 24_000;
 const VOICES = ["theo", "clara", "hugo"];
 
-/** The samples of a speech, without the silence around it. */
+/** Returns the samples of an utterance, without the silence around it. */
 async function trimmed(speech: AsyncIterable<{ readonly samples: Float32Array }>): Promise<Float32Array> {
   const parts: Float32Array[] = [];
   for await (const { samples } of speech) parts.push(samples);

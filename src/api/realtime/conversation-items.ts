@@ -116,23 +116,16 @@ export class ConversationItems {
 
   #insert(item: ConversationItem, after: string | null): string | null {
     if (this.#ids.has(item.id)) {
-      throw new RealtimeError(`the conversation has an item ${item.id} already`, {
-        code: "item_create_duplicate_item_id",
-        param: "item.id",
-      });
+      const details = { code: "item_create_duplicate_item_id", param: "item.id" };
+      throw new RealtimeError(`the conversation has an item ${item.id} already`, details);
     }
-    let at = this.#all.length;
-    if (after === "root") at = 0;
-    else if (after !== null) {
-      at = this.#all.findIndex(({ id }) => id === after) + 1;
-      if (at === 0) {
-        throw new RealtimeError(`the conversation has no item ${after} to follow`, {
-          code: "item_create_invalid_previous_item_id",
-          param: "previous_item_id",
-        });
-      }
+    const isAppended = after === null;
+    const at = after === "root" ? 0 : this.#all.findIndex(({ id }) => id === after) + 1;
+    if (!isAppended && after !== "root" && at === 0) {
+      const details = { code: "item_create_invalid_previous_item_id", param: "previous_item_id" };
+      throw new RealtimeError(`the conversation has no item ${after} to follow`, details);
     }
-    this.#all.splice(at, 0, item);
+    this.#all.splice(isAppended ? this.#all.length : at, 0, item);
     this.#ids.add(item.id);
     this.#evict(item);
     return this.#all[this.#all.indexOf(item) - 1]?.id ?? null;

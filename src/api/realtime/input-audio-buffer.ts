@@ -161,33 +161,27 @@ const FULL_SCALE = 32_768;
 
 /** Decodes audio bytes, split anywhere, to samples at 16 kHz. */
 export class InputAudioDecoder {
-  readonly #type: RealtimeFormat["type"];
+  readonly type: RealtimeFormat["type"];
   readonly #resampler: Resampler;
   /** First byte of a 16-bit sample whose second byte has not arrived. */
   #oddByte: number | null = null;
 
   constructor({ type }: RealtimeFormat) {
-    this.#type = type;
+    this.type = type;
     this.#resampler = new Resampler(type === "audio/pcm" ? 24_000 : 8_000, DETECTION_RATE_HZ);
   }
 
-  get type(): RealtimeFormat["type"] {
-    return this.#type;
-  }
-
   get bytesPerS(): number {
-    return this.#type === "audio/pcm" ? 48_000 : 8_000;
+    return this.type === "audio/pcm" ? 48_000 : 8_000;
   }
 
   push(bytes: Uint8Array): Float32Array {
-    return this.#resampler.push(this.#type === "audio/pcm" ? this.#pcm(bytes) : this.#companded(bytes));
+    return this.#resampler.push(this.type === "audio/pcm" ? this.#pcm(bytes) : this.#companded(bytes));
   }
 
   #companded(bytes: Uint8Array): Float32Array {
-    const expand = this.#type === "audio/pcmu" ? expandMulaw : expandAlaw;
-    const samples = new Float32Array(bytes.length);
-    for (let at = 0; at < bytes.length; at += 1) samples[at] = expand(bytes[at]!) / FULL_SCALE;
-    return samples;
+    const expand = this.type === "audio/pcmu" ? expandMulaw : expandAlaw;
+    return Float32Array.from(bytes, (byte) => expand(byte) / FULL_SCALE);
   }
 
   #pcm(bytes: Uint8Array): Float32Array {

@@ -54,7 +54,7 @@ test("a run-on text is cut after a clause, else between words, else anywhere", (
   assert.ok(new SentenceCutter().push(clauses).every((part) => part.endsWith(",")));
 });
 
-test("the first clause of a long first sentence comes alone, however the text is cut", () => {
+test("the first clause of a long first sentence is emitted alone, for any chunks", () => {
   const long =
     "I would have thought, if you ask me, that nobody walks there at night, but they do. Do they, at this hour of the night?";
   for (const pieces of [[long], long.split(""), long.split(/(?<= )/)]) {

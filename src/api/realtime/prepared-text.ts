@@ -28,7 +28,7 @@ export class PreparedText {
     if (this.#latest?.key === key) return;
     this.discard();
     const { writesAhead, service, resolve, model, keyId, signal } = this.#parts;
-    if (writesAhead !== true || request.settings.modality === "text") return;
+    if (writesAhead !== true || service.callsTools || request.settings.modality === "text") return;
     const preparing = { key, text: null as AuthoredText | null, controller: new AbortController() };
     this.#latest = preparing;
     try {

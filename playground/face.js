@@ -21,7 +21,7 @@ const MOUTHS = {
 
 const INK = "#221a16";
 const SKIN = ["#f6d3b8", "#e8b48c", "#c98a5e", "#9c6644", "#70452e"];
-/** Of these, dark skin has the first two. */
+/** People with dark skin get one of the first two. */
 const HAIR = ["#2a211d", "#50352a", "#a4592a", "#d8a24a", "#8c2f2b"];
 const GREY = ["#80868e", "#b9bec4"];
 const GREY_AGE = 50;

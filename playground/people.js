@@ -15,7 +15,7 @@ const USUAL = "alloy";
  * Draws a grid into an element.
  *
  * @param label the purpose of the voice
- * @param nobody `{ name, description }` of a choice that names no voice; optional
+ * @param nobody name and description of an extra choice that leaves the voice open; optional
  * @param onChoose called when `word()` may have changed
  * @param mayHear called before a sample plays, to silence others; returns whether it may play
  */

@@ -212,7 +212,7 @@ function drawState() {
   $("latency").textContent = known;
 }
 
-/** Describes what it waits for while nobody speaks. */
+/** Returns the status line for the time when nobody speaks. */
 function listening() {
   if (microphone === null) return "Type something";
   if (!microphone.isOpen) return "Waiting for the microphone…";

@@ -8,17 +8,19 @@ import { fileURLToPath } from "node:url";
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 
 /**
- * Starts the program as a newcomer does, with a database of its own. The recogniser is taken from where `antiphon models list` finds
- * it; if it is not installed, the server fetches it.
+ * Starts the program as a newcomer does, with a database of its own. The recogniser is taken from where
+ * `antiphon models list` finds it; if it is not installed, the server fetches it.
+ *
+ * @param env added to the environment
  */
-export async function startSampleServer() {
+export async function startSampleServer(env = {}) {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-sample-"));
   const { stdout } = spawnSync(process.execPath, [PROGRAM, "models", "list", "--json"], { encoding: "utf8" });
   mkdirSync(join(folder, "checkpoints"));
   for (const { name, installed, path } of JSON.parse(stdout).checkpoints)
     if (installed && name === "whisper-base") symlinkSync(path, join(folder, "checkpoints", name));
   const server = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
-    env: { ...process.env, ANTIPHON_LOG_LEVEL: "warn" },
+    env: { ...process.env, ANTIPHON_LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(server, "exit");

@@ -3,10 +3,7 @@
 //   npm run build && node scripts/samples.mjs
 //
 // A server of its own speaks them at temperature 0, so one machine makes the same bytes every time.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Antiphon, bytesOf, encodeWav, toBase64 } from "antiphon/client";
@@ -15,20 +12,17 @@ import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { joinSamples, toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
 import { EMBEDDED_VOICES } from "../dist/src/models/public-models.js";
+import { startSampleServer } from "./sample-server.mjs";
 
-const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));
 const RATE_HZ = 24_000;
 const GAP = new Float32Array(0.3 * RATE_HZ);
 
-const folder = mkdtempSync(join(tmpdir(), "antiphon-samples-"));
-const server = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
-  env: { ...process.env, ANTIPHON_RECOGNISER_KIND: "none", ANTIPHON_LOG_LEVEL: "warn" },
-  stdio: ["ignore", "pipe", "inherit"],
-});
-const ended = once(server, "exit");
+const server = await startSampleServer({ ANTIPHON_RECOGNISER_KIND: "none" });
 try {
-  const antiphon = new Antiphon(await listening());
+  // Calls wait, by retrying, until the writer is there.
+  const { baseUrl, apiKey } = server;
+  const antiphon = new Antiphon({ baseUrl, apiKey, maxRetries: 100 });
   const puppy = { speaker: "0", text: "We finally adopted a puppy." };
   const sleep = { speaker: "0", text: "Did you sleep well?" };
   await save("plain-line", [await speak({ text: "The rain has stopped. Shall we go for a walk?" })]);
@@ -76,24 +70,7 @@ try {
     await save(name, [heard, await converse([{ ...earlier, audio_wav_b64 }, open])]);
   }
 } finally {
-  server.kill("SIGTERM");
-  await ended;
-  rmSync(folder, { recursive: true, force: true });
-}
-
-/** The address and the key of the server. Calls wait, by retrying, until the writer is there. */
-async function listening() {
-  let out = "";
-  server.stdout.setEncoding("utf8").on("data", (text) => {
-    out += text;
-  });
-  while (!out.includes("-o hello.wav")) {
-    const [code] = await Promise.race([once(server.stdout, "data"), ended]);
-    if (typeof code === "number") throw new Error(`the server ended with exit code ${code}:\n${out}`);
-  }
-  const [, apiKey] = /API key, shown this once: (\S+)/.exec(out);
-  const [, baseUrl] = /listening on (\S+)/.exec(out);
-  return { baseUrl, apiKey, maxRetries: 100 };
+  await server.stop();
 }
 
 /** Writes an MP3 of parts, a short silence between them, by the encoder that the server has. */

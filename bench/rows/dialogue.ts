@@ -31,8 +31,8 @@ const MAX_FIRST_AUDIO = 1.2;
 const REFERENCE_SENTENCES = 12;
 /** Harvard sentences, each spoken six times by either. */
 const FIRST_AUDIO_LINES = 20;
-/** Of a script of 1,000 lines, one in so many is compared; its gaps and times all are. */
-const COMPARED_OF_MANY = 25;
+/** In the script of 1,000 lines, every 25th line is compared with the words heard; all gaps and times are measured. */
+const COMPARED_EVERY = 25;
 const MAX_CLIP_S = 20;
 
 /** Figures of all scripts. */
@@ -124,7 +124,7 @@ async function judge(
   if (names.join("\n") !== right.map(([speaker]) => speaker).join("\n")) return misread(names.join(", "));
   const sounds = soundsOfLines(spoken, right.length);
   const hasPauses = script.script?.includes("[pause:") === true;
-  const isCompared = (line: number) => script.times === undefined || line % COMPARED_OF_MANY === 0;
+  const isCompared = (line: number) => script.times === undefined || line % COMPARED_EVERY === 0;
   for (const [line, sound] of sounds.entries()) {
     const [speaker, words] = right[line]!;
     if (sound === null) {

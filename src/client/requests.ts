@@ -97,7 +97,7 @@ export interface DialogueRequest extends Omit<SpeechOptions, "input_type"> {
   /** Seconds between two speakers. Default: 0.1 to 1.2, by what is said. */
   readonly gap?: number;
   readonly model?: string;
-  /** As in `speech`. */
+  /** Same as in `SpeechRequest`. */
   readonly response_format?: string;
   readonly speed?: number;
   readonly params?: GenParams;

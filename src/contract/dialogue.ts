@@ -5,7 +5,7 @@ import { GenParams } from "./params.ts";
 import { LanguageOption, Lexicon, unmarkedLength } from "./requests.ts";
 import { VisemesOption } from "./spoken.ts";
 import { nullable } from "./string-enum.ts";
-import { MAX_VOICE_CHARS, NamedVoice } from "./voices.ts";
+import { MAX_VOICE_CHARS, namedVoices } from "./voices.ts";
 
 const { model, response_format, stream_format, speed, instructions } = AudioSpeechRequest.properties;
 
@@ -47,13 +47,10 @@ export const DialogueRequest = Type.Object(
       }),
     ),
     voices: Type.Optional(
-      Type.Unsafe<Record<string, NamedVoice>>({
-        type: "object",
-        additionalProperties: NamedVoice,
-        description:
-          "Voices of speakers, by their names; case does not matter. A speaker who is not listed and has no voice's name gets " +
+      namedVoices(
+        "Voices of speakers, by their names; case does not matter. A speaker who is not listed and has no voice's name gets " +
           "one that no other speaker has.",
-      }),
+      ),
     ),
     language: Type.Optional(LanguageOption),
     gap: Type.Optional(

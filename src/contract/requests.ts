@@ -3,7 +3,7 @@ import { MAX_INSTRUCTIONS_CHARS, MAX_SPEECH_CHARS, MAX_TEXT_CHARS, MAX_TURNS } f
 import { GenParams } from "./params.ts";
 import { VisemesOption } from "./spoken.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
-import { NamedVoice } from "./voices.ts";
+import { NamedVoice, namedVoices } from "./voices.ts";
 
 export type InputType = "text" | "ssml";
 export const InputTypeOption = stringEnum(["text", "ssml"], {
@@ -124,14 +124,11 @@ export const ConverseRequest = Type.Object(
       description: "Turns, oldest first; the last is the open turn.",
     }),
     voices: Type.Optional(
-      Type.Unsafe<Record<string, NamedVoice>>({
-        type: "object",
-        additionalProperties: NamedVoice,
-        description:
-          "Extension: whose voices speakers have, by their labels, each as `voice` in `POST /v1/tts`. A speaker that it " +
+      namedVoices(
+        "Extension: whose voices speakers have, by their labels, each as `voice` in `POST /v1/tts`. A speaker that it " +
           "names may have any label, such as `Anna`. A speaker with one " +
           "speaks with it, whatever audio its turns have; a speaker without follows the audio of its own turns.",
-      }),
+      ),
     ),
     language: Type.Optional(LanguageOption),
     input_type: Type.Optional(InputTypeOption),

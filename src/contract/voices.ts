@@ -101,6 +101,10 @@ export const NamedVoice = Type.Unsafe<string | { id: string }>({
 });
 export type NamedVoice = Static<typeof NamedVoice>;
 
+/** The voices of speakers, by the speakers' names. */
+export const namedVoices = (description: string) =>
+  Type.Unsafe<Record<string, NamedVoice>>({ type: "object", additionalProperties: NamedVoice, description });
+
 export function voiceName(voice: NamedVoice): string {
   return typeof voice === "string" ? voice : voice.id;
 }

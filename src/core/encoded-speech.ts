@@ -65,10 +65,7 @@ function both(before: SpeechEvents, { words, mouth }: SpeechEvents): SpeechEvent
 }
 
 function bothMouths(before: Mouth, { phonemes, visemes }: Mouth): Mouth {
-  return {
-    phonemes: [...before.phonemes, ...phonemes],
-    visemes: [...before.visemes, ...visemes],
-  };
+  return { phonemes: [...before.phonemes, ...phonemes], visemes: [...before.visemes, ...visemes] };
 }
 
 const STILL: Mouth = { phonemes: [], visemes: [] };

@@ -29,6 +29,12 @@ export interface TimedName {
   readonly endS: number;
 }
 
+/** Removes and returns the items of a sorted list that start before a time. */
+export function takeStartedBefore<T extends { readonly startS: number }>(list: T[], endS: number): T[] {
+  const next = list.findIndex(({ startS }) => startS >= endS);
+  return list.splice(0, next < 0 ? list.length : next);
+}
+
 /**
  * A word as written, and its times: "$5" is one word, though two are spoken. Or a named mark of the text, without
  * words or length.

@@ -5,7 +5,7 @@ import type { ResponseRequest } from "./session-events.ts";
 
 export interface PreparedTextParts
   extends Pick<GenerateResponseOptions, "service" | "resolve" | "model" | "keyId" | "signal"> {
-  /** Whether the writer is so cheap that it may write replies that nobody hears. Default: no. */
+  /** Whether to write replies in advance. Some are thrown away, so only for writers that cost nothing. Default: no. */
   readonly writesAhead?: boolean;
 }
 

@@ -147,14 +147,11 @@ function rowsOf(script: string): Row[] {
     const line = written.replace(/\r$/, "");
     if (from < skipped || line.trim() === "") return { kind: "blank" };
     if (RULE.test(line)) return { kind: "scene", heading: "" };
-    if (HEADING.test(line)) return { kind: "scene", heading: headingOf(line) };
+    if (HEADING.test(line))
+      return { kind: "scene", heading: line.replace(HEADING, "").trim().replace(HEADING_END, "").trim() };
     if (DIRECTION.test(line)) return { kind: "direction", number };
     return { kind: "text", number, label: labelOf(line, from), from, to: from + line.length };
   });
-}
-
-function headingOf(line: string): string {
-  return line.replace(HEADING, "").trim().replace(HEADING_END, "").trim();
 }
 
 function labelOf(line: string, at: number): Label | null {

@@ -2,6 +2,7 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { fromPcm16 } from "../../audio/pcm.ts";
 import { WholeFrames } from "../../audio/pcm-format.ts";
 import type { Frame, Mouth, SpokenWord, TimedName } from "../../core/speech-model.ts";
+import { takeStartedBefore } from "../../core/speech-model.ts";
 import type { SpeechChunk } from "./speech-chunks.ts";
 
 /**
@@ -94,12 +95,6 @@ export class PcmFrames {
 
 function shifted<T extends { readonly startS: number; readonly endS: number }>(of: T, byS: number): T {
   return byS === 0 ? of : { ...of, startS: of.startS + byS, endS: of.endS + byS };
-}
-
-/** Removes and returns the items of a sorted list that start before a time. */
-function takeStartedBefore<T extends { readonly startS: number }>(list: T[], endS: number): T[] {
-  const next = list.findIndex(({ startS }) => startS >= endS);
-  return list.splice(0, next < 0 ? list.length : next);
 }
 
 function mouthBegunIn(

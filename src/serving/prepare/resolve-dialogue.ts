@@ -52,11 +52,12 @@ interface AskedLine {
 
 /** Resolves a dialogue. Throws a 400 or 422 {@link ServiceError} that names the field, and the line of a script. */
 export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel): DialogueBody {
+  const text = request.script ?? request.lines?.map((line) => line.text).join("\n") ?? "";
   const asks = {
     model: resolveModelName(request.model),
     language: request.language,
     mode: "converse",
-    said: request.script ?? request.lines?.map(({ text }) => text).join("\n") ?? "",
+    said: text,
   } as const;
   const { model, language } = chooseModel(asks, resolve);
   const { preset, maxFrames, ...form } = speechForm(request, MAX_DIALOGUE_LINES * MAX_SPEECH_FRAMES);
@@ -64,9 +65,8 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   const cautions = new Set<string>();
   const asked = request.lines === undefined ? scriptLines(request, voices, cautions) : givenLines(request);
   const speakers = castSpeakers(asked, voices, model.card, cautions);
-  const text = request.script ?? asked.map((line) => line.text).join("\n");
-  const tags = new Set(Array.from(speakers.values(), ({ choice }) => spokenTag(choice, "0", model.card)));
-  const lexicon = checkedLexicon(request.lexicon, tags.size === 1 ? [...tags][0] : null);
+  const tags = Array.from(speakers.values(), ({ choice }) => spokenTag(choice, "0", model.card));
+  const lexicon = checkedLexicon(request.lexicon, new Set(tags).size === 1 ? tags[0] : null);
   const speakerKeys = [...speakers.keys()];
   const hash = new ContentHash(model.card.id);
   const textVoices = new Map<string, VoiceChoice>();
@@ -74,10 +74,8 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   let [chars, offset, isSpeakable] = [0, 0, false];
   for (const [index, line] of asked.entries()) {
     const before = asked[index - 1];
-    const key = speakerKey(line.speaker);
-    const speaker = speakerKeys.indexOf(key);
-    const spoken = spokenTag(speakers.get(key)!.choice, "0", model.card);
-    const read = readLine(line, model.card, lexicon, spoken, cautions);
+    const speaker = speakerKeys.indexOf(speakerKey(line.speaker));
+    const read = readLine(line, model.card, lexicon, tags[speaker] ?? null, cautions);
     offset += countChars(text.slice(before?.from ?? 0, line.from));
     lines.push({
       ...{ speaker, text: line.text, piece: read.piece, offset, length: countChars(line.text) },

@@ -1,5 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { Frame, SpeechEvents, SpokenWord, TimedName } from "../../core/speech-model.ts";
+import { takeStartedBefore } from "../../core/speech-model.ts";
 
 /** Amplitude below which a sample is silence: -60 dB. */
 const SILENCE = 0.001;
@@ -145,10 +146,13 @@ export class FrameJoiner {
     if (this.#gap !== null) this.#gap = { ...this.#gap, at: Math.max(0, this.#gap.at - length) };
     this.#sent += length;
     const endS = this.#sent / SAMPLE_RATE_HZ;
-    const mouth = { phonemes: begunBefore(endS, this.#phonemes), visemes: begunBefore(endS, this.#visemes) };
+    const mouth = {
+      phonemes: takeStartedBefore(this.#phonemes, endS),
+      visemes: takeStartedBefore(this.#visemes, endS),
+    };
     return {
       samples,
-      ...(this.#hasWords && { words: begunBefore(endS, this.#words) }),
+      ...(this.#hasWords && { words: takeStartedBefore(this.#words, endS) }),
       ...(this.#hasMouth && { mouth }),
     };
   }
@@ -162,10 +166,4 @@ function hasLength({ startS, endS }: TimedEvent): boolean {
 
 function isSound(sample: number): boolean {
   return Math.abs(sample) >= SILENCE;
-}
-
-/** Takes the events off the list that begin before a time. */
-function begunBefore<T extends TimedEvent>(endS: number, events: T[]): T[] {
-  const later = events.findIndex(({ startS }) => startS >= endS);
-  return events.splice(0, later < 0 ? events.length : later);
 }

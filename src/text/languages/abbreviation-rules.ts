@@ -6,7 +6,7 @@ export interface Abbreviations {
   /** Before numbers. */
   readonly numbered: ReadonlyMap<string, string>;
   readonly others: ReadonlyMap<string, string>;
-  /** Of several words, with their full stops and without spaces. */
+  /** Abbreviations of several words: "p. ej." is listed as "p.ej". */
   readonly initials: ReadonlyMap<string, string>;
 }
 

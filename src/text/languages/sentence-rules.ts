@@ -1,5 +1,5 @@
 import { isSpaceCode } from "../characters.ts";
-import type { SentenceRules } from "./language.ts";
+import type { Language, Question, SentenceRules } from "./language.ts";
 
 export interface AbbreviationRules {
   /** Abbreviations, without their last full stop, that never end a sentence: titles, "p. ej.". */
@@ -40,4 +40,41 @@ function wordBefore(paragraph: string, mark: number): string {
   if (mark - start > MAX_ABBREVIATION_CHARS) return "";
   while (start < mark && OPENING.includes(paragraph.charAt(start))) start++;
   return paragraph.slice(start, mark);
+}
+
+/** Words of a language, in lower case, that tell which kind of question a sentence is. */
+interface QuestionWords {
+  readonly questionWords: ReadonlySet<string>;
+  /** Words before the question word: "and", "with", "sorry". */
+  readonly leadIns: ReadonlySet<string>;
+  /** Words before an alternative: "or". */
+  readonly alternatives: ReadonlySet<string>;
+  /** Words after "or" that are no alternative, as in "or not?". */
+  readonly noChoice: ReadonlySet<string>;
+}
+
+export function createQuestionRules(words: QuestionWords): Pick<Language, "question" | "choiceAt"> {
+  const { questionWords, leadIns, alternatives, noChoice } = words;
+
+  /** A question is open if a clause of it begins with a question word. The last "¿" marks where it begins. */
+  function question(sentence: string): Question {
+    const asked = sentence.slice(sentence.lastIndexOf("¿") + 1);
+    for (const clause of asked.split(/[,;:—–()]/u)) {
+      const first = wordsIn(clause).find((word) => !leadIns.has(word));
+      if (first !== undefined && questionWords.has(first)) return "open";
+    }
+    return choiceAt(wordsIn(asked)) > 0 ? "choice" : "yes-no";
+  }
+
+  function choiceAt(spoken: readonly string[]): number {
+    const at = spoken.findLastIndex((word) => alternatives.has(word));
+    const next = spoken[at + 1];
+    return at > 0 && next !== undefined && !noChoice.has(next) ? at : -1;
+  }
+
+  return { question, choiceAt };
+}
+
+function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }

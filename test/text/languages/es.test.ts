@@ -1,44 +1,20 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { SPANISH } from "../../../src/text/languages/es/spanish.ts";
-import { readSentence } from "../../../src/text/languages/language.ts";
-import { AMERICAN } from "../../../src/text/phonemes/accent.ts";
-import { packedWords } from "../../../src/text/phonemes/dictionary.ts";
-import { createLexicon } from "../../../src/text/phonemes/lexicon.ts";
 import { RewrittenText } from "../../../src/text/rewritten-text.ts";
-import { TOP } from "../../architecture/top.ts";
-import { tables } from "../voice.ts";
+import { createReader, goesOn, goldenRows, placesOf } from "./reading.ts";
 
-const lexicon = createLexicon(
-  { gold: packedWords(tables.gold), silver: packedWords(tables.silver) },
-  tables.names,
-  AMERICAN.endings,
-);
-const SOURCES = {
-  english: (text: string) =>
-    lexicon.read({ text, tag: "NN", currency: null, head: true, reading: null }, { sound: null, to: false }),
-  given: (character: string) => (character === "\ue000" ? "ɡˈɾiŋɡo" : null),
-};
-
-const read = (text: string) => readSentence(SPANISH, RewrittenText.of(text), SOURCES);
-const rows = (name: string) =>
-  readFileSync(join(TOP, "test/golden/languages", name), "utf8")
-    .trimEnd()
-    .split("\n")
-    .filter((line) => !line.startsWith("#"))
-    .map((line) => line.split("\t") as [string, string]);
+const read = createReader(SPANISH, "ɡˈɾiŋɡo");
 
 describe("Spanish text in words", () => {
-  for (const [text, words] of rows("es-readings.tsv"))
+  for (const [text = "", words] of goldenRows("es-readings.tsv"))
     it(`"${text}" is "${words}"`, () => assert.equal(SPANISH.normalise(RewrittenText.of(text)).text, words));
 });
 
 describe("Spanish phonemes", () => {
   it("equal those that the voices were trained with in 99.5 % of 20 sentences", () => {
     let [differing, count] = [0, 0];
-    for (const [text, phonemes] of rows("es-sentences.tsv")) {
+    for (const [text = "", phonemes = ""] of goldenRows("es-sentences.tsv")) {
       differing += distance(sounds(read(text).phonemes), sounds(phonemes));
       count += sounds(phonemes).length;
     }
@@ -82,12 +58,7 @@ describe("Spanish phonemes", () => {
 describe("the places of Spanish words", () => {
   it("lead from phonemes to what was written, also where words were put for digits", () => {
     const text = "El 25/12/2024, el Sr. Paz pagó 12,50 €.";
-    const { phonemes, sources } = read(text);
-    const places = [...phonemes.matchAll(/[^\s.,]+/g)].map(({ 0: word, index }) => {
-      const before = phonemes.slice(0, index).replaceAll(" ", "").length;
-      const { from, to } = sources.of(before, before + word.length);
-      return text.slice(from, to);
-    });
+    const places = placesOf(text, read(text));
     const date = Array<string>(7).fill("25/12/2024");
     assert.deepEqual(places, [
       "El",
@@ -102,14 +73,9 @@ describe("the places of Spanish words", () => {
 });
 
 describe("Spanish sentences", () => {
-  const goesOn = (text: string) => {
-    const mark = text.indexOf("|") - 1;
-    const paragraph = text.replace("|", "");
-    return SPANISH.sentences.continues(paragraph, mark, mark + 2);
-  };
   it("go on after titles, initials and abbreviations before numbers", () => {
     for (const text of ["El Sr.| García", "J.| Borges", "la pág.| 7", "(p. ej.| Madrid)", "Avda.| América"])
-      assert.ok(goesOn(text), text);
+      assert.ok(goesOn(SPANISH, text), text);
   });
   it("end after other words, and after what may be last", () => {
     for (const text of [
@@ -118,7 +84,7 @@ describe("Spanish sentences", () => {
       "en EE. UU.| Luego",
       "ve la pág.| Luego",
     ])
-      assert.ok(!goesOn(text), text);
+      assert.ok(!goesOn(SPANISH, text), text);
   });
   it("have headings", () => {
     for (const line of ["Capítulo 3", "CAPÍTULO IV: El viaje", "Epílogo"])

@@ -1,3 +1,5 @@
+import { romanValue as valueOfRoman } from "../normalise/number-words.ts";
+
 /** A numeral as written: its whole part without separators, its decimals, and the sign between them. */
 export interface Numeral {
   readonly whole: string;
@@ -19,12 +21,42 @@ export function readNumeral(text: string): Numeral {
   return { whole, decimals, point: comma === undefined ? "." : "," };
 }
 
-const ROMAN = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 } as const;
 const WELL_FORMED = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 
 /** Returns the value of a well-formed Roman numeral, or 0. */
 export function romanValue(numeral: string): number {
-  if (!WELL_FORMED.test(numeral)) return 0;
-  const values = Array.from(numeral, (letter) => ROMAN[letter as keyof typeof ROMAN]);
-  return values.reduce<number>((sum, value, at) => sum + ((values[at + 1] ?? 0) > value ? -value : value), 0);
+  return WELL_FORMED.test(numeral) ? valueOfRoman(numeral) : 0;
+}
+
+/**
+ * Makes the reader of a language's numerals.
+ *
+ * @param digitNames from zero on
+ * @param comma the word for a comma before decimals
+ */
+export function createNumeralReader<Form>(
+  digitNames: readonly string[],
+  comma: string,
+  cardinal: (digits: string, form?: Form) => string,
+) {
+  const spelledDigits = (digits: string) =>
+    Array.from(digits, (digit) => digitNames[Number(digit)]).join(" ");
+
+  /** Writes the digits after a comma: up to two as one number after their zeros, more one by one. */
+  function decimalWords(digits: string): string {
+    if (digits.length > 2) return spelledDigits(digits);
+    const rest = digits.replace(/^0+/, "");
+    const zeros = `${digitNames[0]} `.repeat(digits.length - rest.length);
+    return `${zeros}${rest === "" ? "" : cardinal(rest)}`.trim();
+  }
+
+  /** Writes a numeral in words. Numbers that begin with 0 are codes: "007". */
+  function spokenNumeral(text: string, form?: Form): string {
+    const { whole, decimals, point } = readNumeral(text);
+    if (decimals !== null)
+      return `${cardinal(whole)} ${point === "," ? comma : "punto"} ${decimalWords(decimals)}`;
+    return /^0\d/.test(whole) ? spelledDigits(whole) : cardinal(whole, form);
+  }
+
+  return { spelledDigits, spokenNumeral };
 }

@@ -1,6 +1,6 @@
 import { SPACE } from "../characters.ts";
 import { withoutMarkup } from "../normalise/markup.ts";
-import { withRanges } from "../normalise/rule.ts";
+import { alternatives, withRanges } from "../normalise/rule.ts";
 import type { RewrittenText } from "../rewritten-text.ts";
 import { type Rule, rule } from "./rule.ts";
 
@@ -41,8 +41,8 @@ export function createRewriter({
   signs,
   letters,
 }: NormaliserRules): (sentence: RewrittenText) => RewrittenText {
-  const named = Array.from(signs, ([sign, words]) => [new RegExp(`\\${sign}`, "g"), ` ${words} `] as const);
-  const passes: readonly Rule[] = [...PLAIN, ...rules, ...named, ...letters, ...TIDY];
+  const named = rule(alternatives(signs.keys()), (sign) => ` ${signs.get(sign)!} `);
+  const passes: readonly Rule[] = [...PLAIN, ...rules, named, ...letters, ...TIDY];
   return (sentence) => {
     const spaced = withoutShouting(withoutMarkup(sentence.replace(SPACES, " ").stripped()));
     return passes
@@ -56,6 +56,11 @@ function withoutShouting(sentence: RewrittenText): RewrittenText {
   const { text } = sentence;
   const isShouted = SHOUTED.test(text) && !SMALL.test(text);
   return isShouted ? sentence.replace(CAPITALS, (word) => word.toLowerCase()) : sentence;
+}
+
+/** Returns a function that writes letters by their names: "DNI" is "de ene i". */
+export function letterSpeller(names: ReadonlyMap<string, string>): (letters: string) => string {
+  return (letters) => Array.from(letters.toLowerCase(), (letter) => names.get(letter) ?? letter).join(" ");
 }
 
 /** Makes the rules for "J. L." and "J L". */

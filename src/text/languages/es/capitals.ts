@@ -1,7 +1,9 @@
-import { initialsRules } from "../rewriter.ts";
+import { initialsRules, letterSpeller } from "../rewriter.ts";
 import { type Rule, wordRule } from "../rule.ts";
-import { spelledLetters, UNSTRESSED } from "./vocabulary.ts";
+import { LETTER_NAMES, UNSTRESSED } from "./vocabulary.ts";
 import { RESPELLED } from "./word-sounds.ts";
+
+const spelledLetters = letterSpeller(LETTER_NAMES);
 
 const SYLLABLE = "(?:[BCDFGKPT][LR]|CH|LL|QU|GU|[BCDFGHJ-NPRSTV-ZÑ])?[AEIOUÁÉÍÓÚ]{1,2}[BCDFGL-PRSTVXYZ]?";
 const SAYABLE = new RegExp(`^(?:${SYLLABLE}){1,6}$`);

@@ -1,4 +1,4 @@
-import { readNumeral } from "../numerals.ts";
+import { createNumeralReader } from "../numerals.ts";
 
 const UNITS = (
   "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete " +
@@ -77,18 +77,6 @@ export function ordinal(n: number, isFeminine = false, isBeforeNoun = false): st
   return isBeforeNoun ? said.replace(/(prim|terc)ero$/, "$1er") : said;
 }
 
-export function spelledDigits(digits: string): string {
-  return Array.from(digits, (digit) => UNITS[Number(digit)]).join(" ");
-}
-
-/** Writes the digits after a comma: up to two as one number after their zeros, more one by one. */
-export function decimals(digits: string): string {
-  if (digits.length > 2) return spelledDigits(digits);
-  const rest = digits.replace(/^0+/, "");
-  const zeros = "cero ".repeat(digits.length - rest.length);
-  return `${zeros}${rest === "" ? "" : cardinal(rest)}`.trim();
-}
-
 /** Writes a fraction below one with a denominator up to ten, such as "tres cuartos"; else `null`. */
 export function fraction(above: number, below: number): string | null {
   const part = PARTS[below];
@@ -96,9 +84,4 @@ export function fraction(above: number, below: number): string | null {
   return above === 1 ? `un ${part}` : `${cardinal(String(above))} ${part}s`;
 }
 
-/** Writes a numeral in words. Numbers that begin with 0 are codes: "007". */
-export function spokenNumeral(text: string, form: Form = "alone"): string {
-  const { whole, decimals: rest, point } = readNumeral(text);
-  if (rest !== null) return `${cardinal(whole)} ${point === "," ? "coma" : "punto"} ${decimals(rest)}`;
-  return /^0\d/.test(whole) ? spelledDigits(whole) : cardinal(whole, form);
-}
+export const { spelledDigits, spokenNumeral } = createNumeralReader(UNITS, "coma", cardinal);

@@ -2,7 +2,7 @@ import { alternatives } from "../../normalise/rule.ts";
 import { NUMERAL, readNumeral } from "../numerals.ts";
 import { BEFORE_NUMERAL, type Rule, rule } from "../rule.ts";
 import { cardinal, spokenNumeral } from "./numbers.ts";
-import { CURRENCIES, isFeminine, plural, unitNamed } from "./vocabulary.ts";
+import { CURRENCIES, isFeminine, plural, UNITS } from "./vocabulary.ts";
 
 const SIGN = `(${alternatives(CURRENCIES.keys())})`;
 const SCALE = "(?: ?(mil|millón|millones|M|k)(?![\\p{L}\\p{N}])(?: de)?)?";
@@ -34,7 +34,7 @@ export const QUANTITIES: readonly Rule[] = [
 ];
 
 function money(sign: string, numeral = "", scale?: string, per?: string): string {
-  if (per !== undefined) return `${money(sign, numeral, scale)} por ${unitNamed(per)?.[0] ?? per}`;
+  if (per !== undefined) return `${money(sign, numeral, scale)} por ${UNITS.get(per)?.[0] ?? per}`;
   const [one = "", cent = ""] = CURRENCIES.get(sign)!.replace("-", " ").split("/");
   const form = isFeminine(one) ? "feminine" : "masculine";
   if (scale !== undefined) {
@@ -58,21 +58,21 @@ function measure(match: string, numeral: string, ...rest: string[]): string {
   const unit = measured(rest.slice(0, 4), numeral !== "1");
   // "En 2023 ha subido": a verb unless a mark or "de" follows.
   if (unit === null || (rest[0] === "ha" && /^ (?:[^d]|d[^e])/.test(rest[4] ?? ""))) return match;
-  return `${spokenNumeral(numeral, unit.startsWith("#") ? "feminine" : "masculine")} ${unit.replace("#", "")}`;
+  const form = isFeminine(UNITS.get(rest[0]!)![0]) ? "feminine" : "masculine";
+  return `${spokenNumeral(numeral, form)} ${unit}`;
 }
 
-/** Returns the words for a unit and what it is counted per; feminine ones begin with "#". */
+/** Returns the words for a unit and what it is counted per. */
 function measured(
   [name, power, per, perPower]: readonly (string | undefined)[],
   isMany: boolean,
 ): string | null {
-  const unit = unitNamed(name!);
-  const divisor = per === undefined ? undefined : unitNamed(per);
+  const unit = UNITS.get(name!);
+  const divisor = per === undefined ? undefined : UNITS.get(per);
   if (unit === undefined || (per !== undefined && divisor === undefined)) return null;
-  const feminine = isFeminine(unit[0]) ? "#" : "";
   const above = unit[isMany ? 1 : 0] + raised(unit[0], power, isMany);
   const below = divisor === undefined ? "" : ` por ${divisor[0]}${raised(divisor[0], perPower, false)}`;
-  return feminine + above + below;
+  return above + below;
 }
 
 function raised(noun: string, power: string | undefined, isMany: boolean): string {

@@ -33,22 +33,23 @@ export const INITIALS = wordMap(
     "C.P código postal,P.D posdata,q.e.p.d que en paz descanse,c.c con copia,S.M su majestad,s.n sin número,D.F de efe",
 );
 
-const UNITS = wordMap(
-  "km kilómetro,m metro,cm centímetro,dm decímetro,mm milímetro,µm micrómetro,nm nanómetro,kg kilo,Kg kilo,g gramo,gr gramo," +
-    "mg miligramo,t tonelada,l litro,L litro,ml mililitro,mL mililitro,cl centilitro,dl decilitro,hl hectolitro,ha hectárea,h hora," +
-    "hs hora,min minuto,s segundo,seg segundo,ms milisegundo,KB kilobyte,kB kilobyte,MB megabyte,GB gigabyte,TB terabyte,W vatio," +
-    "kW kilovatio,MW megavatio,Wh vatio-hora,kWh kilovatio-hora,V voltio,mA miliamperio,mAh miliamperio-hora,Hz hercio," +
-    "kHz kilohercio,MHz megahercio,GHz gigahercio,cal caloría,kcal kilocaloría,kJ kilojulio,Pa pascal," +
-    "kPa kilopascal,bar bar,dB decibelio,px píxel,Mbps megabit-por-segundo,Gbps gigabit-por-segundo,lb libra,oz onza,ft pie," +
-    "° grado,º grado,°C grado,ºC grado,°F grado-Fahrenheit,ºF grado-Fahrenheit,′ minuto,″ segundo",
+/** Units: singular and plural. Feminine ones end in -a. */
+export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = new Map(
+  [
+    ...wordMap(
+      "km kilómetro,m metro,cm centímetro,dm decímetro,mm milímetro,µm micrómetro,nm nanómetro,kg kilo,Kg kilo,g gramo,gr gramo," +
+        "mg miligramo,t tonelada,l litro,L litro,ml mililitro,mL mililitro,cl centilitro,dl decilitro,hl hectolitro,ha hectárea,h hora," +
+        "hs hora,min minuto,s segundo,seg segundo,ms milisegundo,KB kilobyte,kB kilobyte,MB megabyte,GB gigabyte,TB terabyte,W vatio," +
+        "kW kilovatio,MW megavatio,Wh vatio-hora,kWh kilovatio-hora,V voltio,mA miliamperio,mAh miliamperio-hora,Hz hercio," +
+        "kHz kilohercio,MHz megahercio,GHz gigahercio,cal caloría,kcal kilocaloría,kJ kilojulio,Pa pascal," +
+        "kPa kilopascal,bar bar,dB decibelio,px píxel,Mbps megabit-por-segundo,Gbps gigabit-por-segundo,lb libra,oz onza,ft pie," +
+        "° grado,º grado,°C grado,ºC grado,°F grado-Fahrenheit,ºF grado-Fahrenheit,′ minuto,″ segundo",
+    ),
+  ].map(([unit, words]) => {
+    const [one = "", ...rest] = words.split("-");
+    return [unit, [[one, ...rest].join(" "), [plural(one), ...rest].join(" ")]];
+  }),
 );
-
-/** Returns the words for one and for many of a unit; feminine ones end in -a. */
-export function unitNamed(name: string): readonly [one: string, many: string] | undefined {
-  const [one, ...rest] = UNITS.get(name)?.split("-") ?? [];
-  if (one === undefined) return undefined;
-  return [[one, ...rest].join(" "), [plural(one), ...rest].join(" ")];
-}
 
 /** Currencies, with the word for hundredths after a slash. */
 export const CURRENCIES = wordMap(
@@ -107,12 +108,7 @@ export function isCounted(word: string): boolean {
   return !UNSTRESSED.has(word) && !NOT_COUNTED.has(word);
 }
 
-const LETTER_NAMES = wordMap(
+export const LETTER_NAMES = wordMap(
   "b be,c ce,d de,f efe,g ge,h hache,j jota,k ka,l ele,m eme,n ene,ñ eñe,p pe,q cu,r erre,s ese,t te,v uve,w uve doble," +
     "x equis,y ye,z zeta",
 );
-
-/** Writes letters by their names: "DNI" is "de ene i". */
-export function spelledLetters(letters: string): string {
-  return Array.from(letters.toLowerCase(), (letter) => LETTER_NAMES.get(letter) ?? letter).join(" ");
-}

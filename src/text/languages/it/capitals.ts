@@ -1,6 +1,8 @@
-import { initialsRules } from "../rewriter.ts";
+import { initialsRules, letterSpeller } from "../rewriter.ts";
 import { type Rule, rule, wordRule } from "../rule.ts";
-import { spelledLetters } from "./vocabulary.ts";
+import { LETTER_NAMES } from "./vocabulary.ts";
+
+const spelledLetters = letterSpeller(LETTER_NAMES);
 
 const SAYABLE = /^[BCDFGLMNPRSTVZ]?[LR]?[AEIOU]{1,2}(?:[BCDFGLMNPRSTVZ]{1,2}[AEIOU])*[BCDFGLMNPRSTVXZ]?$/;
 const SHORT_WORDS =

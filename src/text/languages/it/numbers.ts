@@ -1,4 +1,4 @@
-import { readNumeral } from "../numerals.ts";
+import { createNumeralReader } from "../numerals.ts";
 
 const UNITS = (
   "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici " +
@@ -61,17 +61,6 @@ function ordinalStem(said: string, n: number): string {
   return said.replace(/mila$/, "mill").replace(/[aeio]$/, "");
 }
 
-export function spelledDigits(digits: string): string {
-  return Array.from(digits, (digit) => UNITS[Number(digit)]).join(" ");
-}
-
-/** Writes the digits after a comma: up to two as one number after their zeros, more one by one. */
-function decimals(digits: string): string {
-  if (digits.length > 2) return spelledDigits(digits);
-  const rest = digits.replace(/^0+/, "");
-  return `${"zero ".repeat(digits.length - rest.length)}${rest === "" ? "" : cardinal(rest)}`.trim();
-}
-
 /** Writes a fraction below one with a denominator up to ten, such as "tre quarti"; else `null`. */
 export function fraction(above: number, below: number): string | null {
   const part = PARTS[below];
@@ -79,9 +68,4 @@ export function fraction(above: number, below: number): string | null {
   return above === 1 ? `un ${part}` : `${cardinal(String(above))} ${part.replace(/o$/, "i")}`;
 }
 
-/** Writes a numeral in words. Numbers that begin with 0 are codes: "007". */
-export function spokenNumeral(text: string): string {
-  const { whole, decimals: rest, point } = readNumeral(text);
-  if (rest !== null) return `${cardinal(whole)} ${point === "," ? "virgola" : "punto"} ${decimals(rest)}`;
-  return /^0\d/.test(whole) ? spelledDigits(whole) : cardinal(whole);
-}
+export const { spelledDigits, spokenNumeral } = createNumeralReader(UNITS, "virgola", cardinal);

@@ -45,7 +45,8 @@ function money(sign: string, numeral: string, scale: string | undefined): string
   if (scale !== undefined) {
     const count = SCALES.get(scale) ?? scale;
     const said = spokenNumeral(numeral);
-    if (count === "mila") return `${said === "uno" ? "mille" : `${said}mila`} ${many}`;
+    if (count === "mila")
+      return `${/^\d+$/.test(numeral) ? cardinal(`${numeral}000`) : `${said}mila`} ${many}`;
     return numeral === "1"
       ? `un ${count.replace(/i$/, count.startsWith("mili") ? "e" : "o")} di ${many}`
       : `${said} ${count} di ${many}`;

@@ -71,10 +71,7 @@ export const CURRENCIES: ReadonlyMap<string, readonly [one: string, many: string
 export function plural(noun: string): string {
   if (noun === "ora") return "ore";
   if (noun === "miglio") return "miglia";
-  return noun
-    .replace(/cia$/, "ce")
-    .replace(/a$/, "e")
-    .replace(/i?[oe]$/, "i");
+  return noun.endsWith("a") ? noun.replace(/(?:(?<=c)i)?a$/, "e") : noun.replace(/i?[oe]$/, "i");
 }
 
 /** Nouns that a Roman numeral follows, as an ordinal. */
@@ -111,12 +108,7 @@ export function oneBefore(noun: string): string {
   return /^(?:s[^aeiouàèéìòóù]|z|gn|ps|pn|x|y|i[aeou])/.test(noun) ? "uno " : "un ";
 }
 
-const LETTER_NAMES = wordMap(
+export const LETTER_NAMES = wordMap(
   "a a,b bi,c ci,d di,e e,f effe,g gi,h acca,i i,j i lunga,k cappa,l elle,m emme,n enne,o o,p pi,q cu,r erre,s esse,t ti,u u," +
     "v vu,w doppia vu,x ics,y ipsilon,z zeta",
 );
-
-/** Writes letters by their names: "DNA" is "di enne a". */
-export function spelledLetters(letters: string): string {
-  return Array.from(letters.toLowerCase(), (letter) => LETTER_NAMES.get(letter) ?? letter).join(" ");
-}

@@ -160,9 +160,9 @@ async function recogniserOf(manifest: RecogniserManifest, dataDir: string): Prom
 
 async function voiceOf(manifest: VoiceManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence } = manifest;
-  const record = voiceRecord(manifest);
-  const state = await stateOf(record, dataDir);
-  return rowOf(name, dataDir, { ...state, kind, licence, download_bytes: sizeOf(record) });
+  const state = await stateOf(voiceRecord(manifest), dataDir);
+  const download_bytes = sizeOf(voiceRecord(manifest, "all"));
+  return rowOf(name, dataDir, { ...state, kind, licence, download_bytes });
 }
 
 async function codecLmOf(known: KnownCodecLm, dataDir: string): Promise<Listed> {

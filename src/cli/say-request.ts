@@ -57,13 +57,9 @@ export class SayRequests {
     const { mannerHeader, readManner } = await import("../serving/prepare/read-manner.ts");
     const manner = readManner(instructions);
     const given = { flags, params, models, recording, manner: manner?.asked, settings, io };
-    // A dummy text: this checks the other flags and resolves the model.
-    const { model, otherLanguage } = await new SayRequests({ ...given, recording: null }).prepare(
-      "A.",
-      "text",
-    );
     const requests = new SayRequests(given);
-    requests.#model = model;
+    // A dummy text: this checks the other flags and resolves the model.
+    const { model, otherLanguage } = await requests.prepare("A.", "text", null);
     requests.#language = otherLanguage ?? null;
     const report = manner === null ? "" : mannerHeader(manner, model.card.takes.manner);
     if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
@@ -99,11 +95,15 @@ export class SayRequests {
   }
 
   /** Prepares a text to be spoken. Reports each instruction that cannot be followed, once. */
-  async prepare(text: string, inputType?: InputType): Promise<ResolvedRequest> {
+  async prepare(
+    text: string,
+    inputType?: InputType,
+    recording = this.#given.recording,
+  ): Promise<ResolvedRequest> {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
     const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");
-    const { models, params, recording, flags } = this.#given;
+    const { models, params, flags } = this.#given;
     const { speaker, model, language, dialogue } = flags;
     const how = { model, language, params, input_type: inputType };
     const resolve = (id: string | null) => findModel(models, id);
@@ -275,9 +275,9 @@ async function readRecording(file: string): Promise<Buffer> {
       );
     },
   );
-  // `null`: the format is unknown, and the bytes are refused later like a turn's audio.
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
   const { asWav } = await import("../server/voices/read-recording.ts");
+  // Bytes of an unknown format are refused later, like a turn's audio.
   return (await asWav(bytes)) ?? bytes;
 }
 

@@ -75,8 +75,8 @@ async function list({ language, json }: ListFlags, command: Command, io: Command
       io.stdout.write(`${JSON.stringify(rows)}\n`);
       return;
     }
-    const tags = [...new Set(data.map((voice) => voice.language))];
-    const grouped = tags.flatMap((tag) => data.filter((voice) => voice.language === tag));
+    const tags = data.map((voice) => voice.language);
+    const grouped = data.toSorted((a, b) => tags.indexOf(a.language) - tags.indexOf(b.language));
     const rows = grouped.map(({ id, name, sex, language: tag, aliases, models: of, owner }) => [
       name,
       id,

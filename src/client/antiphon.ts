@@ -273,9 +273,10 @@ interface SentData {
 function readObject<T>(data: string, { failure }: Answer, read: (sent: SentData) => T): T {
   try {
     const value = JSON.parse(data);
-    if (Object(value) === value) return read(value);
-  } catch (error) {
-    if (error instanceof AntiphonError) throw error;
+    if (Object(value) !== value) throw new TypeError("the event is no object");
+    return read(value);
+  } catch (cause) {
+    if (cause instanceof AntiphonError) throw cause;
+    throw failure("invalid_response", "an event of the reply cannot be read", { cause });
   }
-  throw failure("invalid_response", "an event of the reply cannot be read");
 }

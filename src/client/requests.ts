@@ -97,8 +97,7 @@ export interface DialogueRequest extends Omit<SpeechOptions, "input_type"> {
   /** Seconds between two speakers. Default: 0.1 to 1.2, by what is said. */
   readonly gap?: number;
   readonly model?: string;
-  /** Same as in `SpeechRequest`. */
-  readonly response_format?: string;
+  readonly response_format?: SpeechRequest["response_format"];
   readonly speed?: number;
   readonly params?: GenParams;
 }

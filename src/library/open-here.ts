@@ -213,9 +213,7 @@ class OpenAntiphon implements Antiphon {
       plan,
       speak: (prepared, signal) =>
         this.#open().service.speak(prepared, {
-          keyId: KEY,
-          signal,
-          span: NO_SPAN,
+          ...{ keyId: KEY, signal, span: NO_SPAN },
           encoding: "pcm",
           isStreamed: true,
           isPlayed: false,
@@ -292,11 +290,11 @@ function asOfTurns(error: unknown): unknown {
 const NO_RECOGNISER =
   "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.";
 
-const SAY_NAMES = [...Object.keys(TtsRequest.properties), "instructions", "signal"].filter(isNot("text"));
-const CONVERSE_NAMES = [...Object.keys(ConverseRequest.properties), "signal"].filter(isNot("conversation"));
-const DIALOGUE_NAMES = "model params lexicon visemes voices language gap speed signal".split(" ");
+const SAY_NAMES = [...optionNames(TtsRequest, "text"), "instructions"];
+const CONVERSE_NAMES = optionNames(ConverseRequest, "conversation");
+const DIALOGUE_NAMES = optionNames(DialogueRequest, "script", "lines", "response_format", "stream_format");
 const TRANSCRIBE_NAMES = ["language", "words", "signal"];
 
-function isNot(name: string): (other: string) => boolean {
-  return (other) => other !== name;
+function optionNames({ properties }: { readonly properties: object }, ...others: string[]): string[] {
+  return [...Object.keys(properties), "signal"].filter((name) => !others.includes(name));
 }

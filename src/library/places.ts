@@ -1,3 +1,4 @@
+import { VOICE_MARK } from "../text/ssml/markup.ts";
 import type { SsmlPassage } from "../text/ssml/split-ssml.ts";
 
 /** A part of a passage, with its start in the passage and in the whole text, in UTF-16 units. */
@@ -14,7 +15,8 @@ export class Places {
 
   constructor(text: string) {
     this.text = text;
-    this.#searched = text.replace(MARKS, (marks) => " ".repeat(marks.length));
+    const blank = (mark: string) => " ".repeat(mark.length);
+    this.#searched = text.replace(VOICE_MARK, blank).replace(MARKS, blank);
   }
 
   /**
@@ -50,7 +52,7 @@ export class Places {
 
 /** Maximum UTF-16 units between two words. */
 const FARTHEST = 2_000;
-const MARKS = /\[(?:pause|voice):[^\]\n]{1,248}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
+const MARKS = /\[pause:[^\]\n]{1,40}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
 
 /** Converts code points to UTF-16 units. */
 function unitOf(text: string, offset: number): number {

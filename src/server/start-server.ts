@@ -318,8 +318,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...urls,
       catalogue,
       async clientSecret(apiKey, seconds) {
+        if (realtime === null) return null;
         const key = apiKey ?? (await tenancy.temporaryKey()) ?? "";
-        if (realtime === null || (await tenancy.authenticate(key)) === null) return null;
+        if ((await tenancy.authenticate(key)) === null) return null;
         return realtime.secrets.issue(key, seconds, {}).value;
       },
       isSpeaking: () => service.active + service.paused > 0,

@@ -201,6 +201,7 @@ describe("a stream", () => {
       const { names, error } = await read(clientOf(server));
       assert.deepEqual(names, ["meta"]);
       assertError(error, { type: "invalid_response", status: 200 });
+      assert.ok((error as Error).cause instanceof Error);
     });
   }
 

@@ -7,6 +7,7 @@ import { type Antiphon, open } from "../../src/library/antiphon.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { failure, framesOf, samplesOf } from "../library/using.ts";
 import { temporaryFolder } from "./folders.ts";
+import { antiphon as runProgram } from "./program.ts";
 
 const SCRIPT = `# At home
 
@@ -94,6 +95,27 @@ describe("a dialogue", () => {
       for (const title of ["At home", "In the kitchen"])
         assert.ok(bytes.includes(Buffer.from(title, encoding)), title);
     });
+
+  it("resumes in antiphon say, unless a line that was spoken has another speaker or direction", async () => {
+    const folder = temporaryFolder();
+    const [script = "", file = ""] = ["show.txt", "show.wav"].map((name) => join(folder, name));
+    const words = "The old man put down his cup, and looked out at the rain for a while.";
+    const say = (first: string, options = {}) => {
+      writeFileSync(script, `${first}: ${words}\n${`Ben: ${words}\nAnna: ${words}\n`.repeat(5)}`);
+      return runProgram(["say", "--dialogue", "-f", script, "-o", file], options);
+    };
+    const cut = await say("Anna", { before: "ulimit -f 1300" });
+    assert.equal(cut.code, 1);
+    assert.match(cut.stderr, /^1\d %, \d:\d\d spoken/m);
+    for (const first of ["Ben", "Anna (sadly)"]) {
+      const { code, stderr } = await say(first);
+      assert.equal(code, 2);
+      assert.match(stderr, /\nAnother text was begun under this name/);
+    }
+    const rest = await say("Anna");
+    assert.equal(rest.code, 0, rest.stderr);
+    assert.match(rest.stderr, /\nGoing on after \d:\d\d /);
+  });
 
   it("refuses wrong calls of antiphon say", async () => {
     const say = (...args: readonly string[]) => runAntiphon(["say", "--dialogue", ...args, "-o", "x.mp3"]);

@@ -1,5 +1,6 @@
 import type { Voice } from "../../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../../core/languages.ts";
+import { isWithin } from "../../serving/prepare/choose-language.ts";
 import { encodeEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 interface BridgeInfo {
@@ -46,7 +47,7 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
           name: voice.owner === "model" ? voice.id : voice.name,
           description: descriptionOf(voice),
           ...common,
-          languages: isOtherLanguage(voice) ? [voice.language] : ENGLISH,
+          languages: voice.language === null || isWithin(voice.language, "en") ? ENGLISH : [voice.language],
           speakers: null,
         })),
         supports_synthesize_streaming: true,
@@ -55,10 +56,6 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
     asr: recogniserName === null ? [] : [recogniserInfo(recogniserName, common)],
     ...OTHER_SERVICES,
   });
-}
-
-function isOtherLanguage(voice: Voice): voice is Voice & { readonly language: string } {
-  return voice.language !== null && !/^en(?:-|$)/i.test(voice.language);
 }
 
 /** Home Assistant offers a voice for each of these by its exact name. */

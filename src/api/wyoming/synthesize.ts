@@ -1,6 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
+import { chooseLanguage, isWithin } from "../../serving/prepare/choose-language.ts";
 import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";
 import { type ResolvedRequest, resolveConverse, resolveTts } from "../../serving/prepare/resolve-request.ts";
@@ -41,6 +42,7 @@ export function prepareSynthesizeStream(
   const { speaker, ...choice }: VoiceChoice =
     voice?.kind !== "voice" || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
   const language = voice?.kind === "language" ? voice.word : null;
+  if (model !== undefined) chooseLanguage(language, model.card, voice?.field);
   const conversation = [speaker === undefined ? {} : { speaker }];
   const prepared: ResolvedRequest = {
     ...resolveConverse({ conversation, language }, resolve),
@@ -121,7 +123,7 @@ function voiceOf(voice: unknown): NamedVoice | null {
   }
   if (language === undefined || language === null || language === "") return null;
   if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
-  if (/^en(?:[-_]|$)/i.test(language)) return null;
+  if (isWithin(language.replaceAll("_", "-"), "en")) return null;
   return { kind: "language", word: language, field: "voice.language" };
 }
 

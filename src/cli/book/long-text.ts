@@ -31,18 +31,17 @@ const DOCUMENTS = [
   ["%PDF-", "a PDF"],
 ] as const;
 
-/** SSML is read at once, up to this many UTF-16 units. */
-const MAX_SSML_CHARS = 16 * 2 ** 20;
-
 /** Reads a whole text. @throws UsageError if it is too long */
-export async function wholeText(chunks: AsyncIterable<string>): Promise<string> {
+export async function wholeText(
+  chunks: AsyncIterable<string>,
+  maxChars: number,
+  what: string,
+): Promise<string> {
   let text = "";
   for await (const chunk of chunks) {
     text += chunk;
-    if (text.length > MAX_SSML_CHARS)
-      throw new UsageError(
-        `SSML may have at most ${MAX_SSML_CHARS} characters: divide it into several texts.`,
-      );
+    if (text.length > maxChars)
+      throw new UsageError(`${what} may have at most ${maxChars} characters: divide it into several texts.`);
   }
   return text;
 }

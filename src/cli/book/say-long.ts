@@ -5,7 +5,7 @@ import { wavHeader } from "../../audio/encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinBytes } from "../../audio/pcm.ts";
 import { quoted } from "../../contract/errors.ts";
-import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
+import { MAX_SCRIPT_CHARS, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import type { InputType } from "../../contract/requests.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
@@ -106,14 +106,14 @@ interface CheckedText {
 
 /** Reads a script: each line is a passage, and each scene with a heading a chapter. */
 async function checkDialogue({ chunks }: LongText, requests: SayRequests): Promise<CheckedText> {
-  const script = await wholeText(chunks);
+  // In UTF-16 units, of which a code point may have two.
+  const script = await wholeText(chunks, 2 * MAX_SCRIPT_CHARS, "A script");
   const dialogue = await requests.prepareDialogue(script);
   const { lines, speakers } = dialogue.dialogue;
-  const passages = lines.map(({ text, scene, speaker }, index) => ({
-    ...{ text, chapter: scene || null, readChars: script.length },
+  const passages = lines.map(({ text, scene, speaker, manner, offset, length }, index) => ({
+    ...{ text, chapter: scene || null, readChars: offset + length },
     line: {
-      index,
-      speaker: speakers[speaker]!.name,
+      ...{ index, speaker: speakers[speaker]!.name, direction: manner?.words ?? "" },
       pauseS: Math.max(0, (lines[index + 1]?.gapS ?? 0) - UTTERANCE_TAIL_S),
     },
   }));
@@ -123,9 +123,12 @@ async function checkDialogue({ chunks }: LongText, requests: SayRequests): Promi
 /** Silence that an utterance ends with. */
 const UTTERANCE_TAIL_S = 0.2;
 
+/** SSML is read at once, up to this many UTF-16 units. */
+const MAX_SSML_CHARS = 16 * 2 ** 20;
+
 /** Splits long SSML into documents. */
 async function checkSsml({ chunks }: LongText, requests: SayRequests): Promise<CheckedText> {
-  const text = await wholeText(chunks);
+  const text = await wholeText(chunks, MAX_SSML_CHARS, "SSML");
   const spokenChars = await requests.check(text, "ssml");
   const passages = splitSsml(text);
   const long = passages.find((passage) => passage.text.length > MAX_TEXT_CHARS);

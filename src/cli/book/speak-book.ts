@@ -131,7 +131,7 @@ class PassageTracker {
     };
     for await (const passage of this.#all) {
       if (this.#passages === passages && passages > 0) requireSame();
-      this.#hash.update(`${passage.text}\u0000`);
+      this.#hash.update(JSON.stringify([passage.text, passage.line]));
       this.#passages += 1;
       if (this.#passages > passages) yield passage;
     }

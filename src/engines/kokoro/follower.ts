@@ -18,7 +18,7 @@ import {
 import { clipTempo } from "../following/tempo.ts";
 import { estimateVocalTractWarp } from "../following/vocal-tract-warp.ts";
 import type { PlannedSpeaker } from "../prosody/delivery.ts";
-import type { SegmentReader } from "../prosody/segments.ts";
+import type { TextReader } from "../prosody/read-text.ts";
 import { abortableNetwork } from "../prosody/yielding-network.ts";
 import type { BaselineProfile } from "./baseline-profile.ts";
 import { KOKORO_RUNS, type KokoroNetwork, planningNetworkFor } from "./network.ts";
@@ -32,7 +32,7 @@ export interface KokoroSpeaker extends PlannedSpeaker {
 
 export interface KokoroFollowerOptions {
   readonly network: KokoroNetwork;
-  readonly reader: SegmentReader;
+  readonly reader: TextReader;
   readonly voices: Pick<ReadyVoices, "cast">;
   readonly starts: KokoroStartingVoices;
   run<T>(work: Work<T>): Promise<T>;
@@ -62,7 +62,7 @@ export class KokoroFollower {
     signal: AbortSignal,
   ): Promise<CastSpeaker<KokoroSpeaker>> {
     const method = {
-      variant: isEnglish(tag) ? "en" : tag,
+      variant: usualTag(tag),
       usual: { start: usual.map(({ id }) => id).join("+") },
       usualSpeaker: async () => ({ ...PLAIN, voice: await this.#options.voices.cast(usual, signal) }),
       follow: (...followed: readonly [VoiceProfile, readonly AnalysedClip[], AbortSignal]) =>
@@ -85,14 +85,14 @@ export class KokoroFollower {
     const { reader, voices, starts } = this.#options;
     const { baseline: reference } = await voices.cast([{ id: starts.reference, weight: 1 }], signal);
     const deciding = startingProfile(profile, clips);
-    const { bandEdgeHz } = deciding.recording;
-    const tract = estimateVocalTractWarp(reference.codebook, voicedFrames(deciding), bandEdgeHz);
-    const speaking = starts.voices.filter(({ id }) => isSameLanguage(languageOf(id), tag));
-    const { id } = nearestKokoroVoice(speaking, { pitch: deciding.pitch, tract });
+    const { pitch, recording } = deciding;
+    const tract = estimateVocalTractWarp(reference.codebook, voicedFrames(deciding), recording.bandEdgeHz);
+    const speaking = starts.voices.filter(({ id }) => usualTag(languageOf(id)) === usualTag(tag));
+    const { id } = nearestKokoroVoice(speaking, { pitch, tract });
     const voice = await voices.cast([{ id, weight: 1 }], signal);
     const network = abortableNetwork(this.#options.network, KOKORO_RUNS, signal);
     const { planning } = planningNetworkFor(network, voice.parts);
-    const tempo = await clipTempo(planning, reader, clips, voice.baseline.pace);
+    const tempo = await clipTempo(planning, reader.reading([], usualTag(tag)), clips, voice.baseline.pace);
     const { speaker, ...moved } = followVoice(voice.baseline, profile, tempo);
     const { trust, cautions } = profile.suitability;
     const { speechS } = profile;
@@ -103,9 +103,9 @@ export class KokoroFollower {
   }
 }
 
-/** Whether two tags are of one language; accents are not. */
-function isSameLanguage(a: LanguageTag, b: LanguageTag): boolean {
-  return a === b || (isEnglish(a) && isEnglish(b));
+/** Returns the same tag for all accents of a language. */
+function usualTag(tag: LanguageTag): LanguageTag {
+  return isEnglish(tag) ? "en-US" : tag;
 }
 
 const PLAIN: Omit<KokoroSpeaker, "voice"> = {

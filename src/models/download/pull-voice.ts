@@ -13,10 +13,13 @@ import { PullError, SourceError } from "./pull-error.ts";
 import { NoSourceError, pullMissing, withSourceName } from "./pull-file.ts";
 import { removeWorkFolders } from "./run-program.ts";
 
-/** Returns the files without which the model cannot speak. */
-export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
-  const required = groups.filter(({ isOptional = false }) => !isOptional);
-  return { name, files: required.flatMap(({ files }) => files) };
+/** Returns the files without which the model cannot speak, or all of them. */
+export function voiceRecord(
+  { name, groups }: VoiceManifest,
+  which: "required" | "all" = "required",
+): CheckpointRecord {
+  const kept = groups.filter(({ isOptional = false }) => which === "all" || !isOptional);
+  return { name, files: kept.flatMap(({ files }) => files) };
 }
 
 /**
@@ -30,10 +33,7 @@ export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promis
   const folder = checkpointDir(manifest, dataDir);
   return runPull(
     {
-      verify: (signal) => {
-        const files = manifest.groups.flatMap((group) => group.files);
-        return verifyCheckpoint({ name: manifest.name, files }, dataDir, signal);
-      },
+      verify: (signal) => verifyCheckpoint(voiceRecord(manifest, "all"), dataDir, signal),
       install: (fetching) => install(manifest, folder, fetching),
     },
     manifest,

@@ -94,8 +94,7 @@ export async function kokoroCheckpoint(
     ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
       // The engine has some ninety modules; servers without Kokoro do not load them.
-      const { prepareKokoro } = await import("./kokoro-preparation.ts");
-      const { measureRemaining } = await import("./kokoro-preparation.ts");
+      const { measureRemaining, prepareKokoro } = await import("./kokoro-preparation.ts");
       await prepareKokoro(folder, new AbortController().signal, { voices: voicesMeasuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {

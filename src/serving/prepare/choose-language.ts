@@ -74,7 +74,7 @@ export function telephoneLanguage(
   voice: string,
   card: ModelVoices,
 ): string | undefined {
-  if (asked === undefined || /^en(?:[-_]|$)/i.test(asked)) return undefined;
+  if (asked === undefined || isWithin(asked.replaceAll("_", "-"), "en")) return undefined;
   try {
     chooseVoice(voice, "voice", chooseLanguage(asked, card).card);
     return asked;

@@ -9,8 +9,8 @@ export interface Passage {
   readonly chapter: string | null;
   /** Position in the whole text after this passage, in UTF-16 units. */
   readonly readChars: number;
-  /** In a dialogue: the number of the line, from 0, its speaker, and the seconds of silence after it. */
-  readonly line?: { readonly index: number; readonly speaker: string; readonly pauseS: number };
+  /** In a dialogue: the number of the line, from 0, its speaker and direction, and the seconds of silence after it. */
+  readonly line?: Readonly<{ index: number; speaker: string; direction: string; pauseS: number }>;
 }
 
 export type TextFormat = "plain" | "markdown";

@@ -236,6 +236,12 @@ describe("a text stream", () => {
     assert.deepEqual(typesOf(await streamed([TEXT])), SPOKEN);
   });
 
+  it("is refused in a foreign language by the name of its field", async () => {
+    client.send("synthesize-start", { voice: { language: "de" } });
+    const [error] = await client.upTo("synthesize-stopped");
+    assert.match(error?.data.text, /^voice.language "de" is not spoken by the model/);
+  });
+
   it("that failed needs no stop before the next one", async () => {
     client.send("synthesize-start", { voice: { name: "nobody" } });
     await client.upTo("synthesize-stopped");

@@ -225,6 +225,13 @@ describe("Kokoro's manifest", () => {
   });
 });
 
+it("counts the optional files of a voice as a part of all, and not as required", () => {
+  const [first, second] = MANIFEST.groups;
+  const manifest = { ...MANIFEST, groups: [first!, { ...second!, isOptional: true }] };
+  assert.deepEqual(voiceRecord(manifest).files, first!.files);
+  assert.deepEqual(voiceRecord(manifest, "all").files, [...first!.files, ...second!.files]);
+});
+
 describe("Kokoro's voices", () => {
   it("cover OpenAI's thirteen names by sex", () => {
     const names = (of: string) =>

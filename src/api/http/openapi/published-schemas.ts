@@ -40,6 +40,7 @@ const voice = {
  */
 const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
 
+const namedVoices = { additionalProperties: { anyOf: voice.anyOf } };
 /** Labels of every model; then names that `voices` gives a voice. */
 const namedSpeaker = { anyOf: [speaker, { type: "string", ...spoken, maxLength: MAX_SPEAKER_CHARS }] };
 
@@ -67,7 +68,7 @@ export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker, 
 export const publishedConverse: Json = narrowed(ConverseRequest, {
   lexicon,
   instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
-  voices: { propertyNames: namedSpeaker, additionalProperties: { anyOf: voice.anyOf } },
+  voices: { ...namedVoices, propertyNames: namedSpeaker },
   conversation: {
     description:
       "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, which will be " +
@@ -93,7 +94,7 @@ export const publishedDialogue: Json = {
       params: { title: undefined },
       lexicon,
       script: { pattern: "^[\\s\\S]*\\S+:\\s+\\S[\\s\\S]*$" },
-      voices: { additionalProperties: { anyOf: voice.anyOf } },
+      voices: namedVoices,
       response_format: { enum: Object.keys(MEDIA_TYPES) },
     }),
   ),

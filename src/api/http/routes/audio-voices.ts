@@ -8,6 +8,7 @@ import {
   readVoiceForm,
 } from "../../../contract/voice-form.ts";
 import type { VoiceList } from "../../../contract/voices.ts";
+import { findModelVoice } from "../../../serving/prepare/choose-voice.ts";
 import { describeCustomVoice, voicesInLanguage } from "../../../serving/voices/voice-list.ts";
 import { readFormBodies, requireForm } from "../form-body.ts";
 import type { HttpDeps } from "../http-deps.ts";
@@ -55,15 +56,12 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
     async (request, reply) => {
       const { voice } = request.params;
       const { caller } = request.tracked;
-      const { data } = await deps.customVoices.list(caller.keyId);
-      const { language } = data.find(({ id }) => id === voice) ?? { language: null };
-      const input = SAMPLE_TEXTS[language?.split("-")[0] ?? "en"] ?? SAMPLE_TEXTS.en;
-      const body = JSON.stringify({ input, voice, model: request.query.model });
-      const asked = await deps.requestReader.read(
-        "speech",
-        { bytes: Buffer.from(body), holding: null },
-        caller,
-      );
+      // The language of a recording is not known.
+      const { data: voices } = await deps.customVoices.list(null);
+      const language = findModelVoice(voice, { voices })?.language ?? "en";
+      const input = SAMPLE_TEXTS[language.split("-")[0]!] ?? SAMPLE_TEXTS.en;
+      const bytes = Buffer.from(JSON.stringify({ input, voice, model: request.query.model }));
+      const asked = await deps.requestReader.read("speech", { bytes, holding: null }, caller);
       return streamSpeech(deps, asked, request, reply, bytesFormat("mp3", false));
     },
   );

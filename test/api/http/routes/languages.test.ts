@@ -78,6 +78,8 @@ describe("GET /v1/audio/voices", () => {
       bytes.toSorted((a, b) => b - a),
     );
     assert.equal(new Set(bytes).size, 3);
+    const named = await server.get("/v1/audio/voices/EF_DORA/sample");
+    assert.equal((await named.arrayBuffer()).byteLength, bytes[1]);
   });
 
   test("refuses an unknown language", async () => {

@@ -95,11 +95,7 @@ export class SayRequests {
   }
 
   /** Prepares a text to be spoken. Reports each instruction that cannot be followed, once. */
-  async prepare(
-    text: string,
-    inputType?: InputType,
-    recording = this.#given.recording,
-  ): Promise<ResolvedRequest> {
+  async prepare(text: string, inputType?: InputType, recording = this.#given.recording) {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
     const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");

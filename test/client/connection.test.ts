@@ -20,6 +20,7 @@ import {
 const REQUEST = { conversation: [{ text: "Hi." }] };
 const RETRY_NOW = { "retry-after-ms": "1" };
 const MIB = 2 ** 20;
+const limited = (retryAfter: string) => failing(429, "rate_limit_exceeded", { "Retry-After": retryAfter });
 const neverEnding = streaming(META + FRAME, () => {});
 
 const clientOf = ({ url }: ScriptedServer, options: Partial<ConnectionOptions> = {}) =>
@@ -71,9 +72,7 @@ describe("a call", () => {
   }
 
   test("throws the server's error after its last attempt", async () => {
-    await using server = await startScriptedServer(
-      failing(429, "rate_limit_exceeded", { "Retry-After": "0" }),
-    );
+    await using server = await startScriptedServer(limited("0"));
     const error = await failureOf(clientOf(server, { maxRetries: 1 }).tts({ text: "Hi." }));
     const expected = { status: 429, type: "rate_limit_exceeded", retryAfterMs: 0 } as const;
     assertError(error, { ...expected, message: "no: try again", requestId: "req_1" });
@@ -81,9 +80,7 @@ describe("a call", () => {
   });
 
   test("is not retried if the server asks for a long wait", async () => {
-    await using server = await startScriptedServer(
-      failing(429, "rate_limit_exceeded", { "Retry-After": "3600" }),
-    );
+    await using server = await startScriptedServer(limited("3600"));
     assertError(await failureOf(clientOf(server).usage()), { status: 429, retryAfterMs: 3_600_000 });
     assert.equal(server.asked.length, 1);
   });

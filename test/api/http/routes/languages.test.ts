@@ -73,11 +73,7 @@ describe("GET /v1/audio/voices", () => {
       const sample = await server.get(`/v1/audio/voices/${id}/sample`);
       bytes.push((await sample.arrayBuffer()).byteLength);
     }
-    assert.deepEqual(
-      bytes,
-      bytes.toSorted((a, b) => b - a),
-    );
-    assert.equal(new Set(bytes).size, 3);
+    assert.ok(bytes[0]! > bytes[1]! && bytes[1]! > bytes[2]!, `${bytes}`);
     const named = await server.get("/v1/audio/voices/EF_DORA/sample");
     assert.equal((await named.arrayBuffer()).byteLength, bytes[1]);
   });
@@ -92,12 +88,8 @@ describe("the language of a realtime session", () => {
   const session = (output: object, settings = defaultSettings("m", { cast: KOKORO_MODEL.card, own: [] })) =>
     updateSettings(settings, { audio: { output } }, false);
   const speakerOf = (settings: ReturnType<typeof session>) => {
-    const { conversation, language, voice } = prepareResponse(
-      { responseId: "r", items: [], settings },
-      null,
-      0,
-      resolve,
-    );
+    const response = { responseId: "r", items: [], settings };
+    const { conversation, language, voice } = prepareResponse(response, null, 0, resolve);
     return [conversation.open.speaker, language, voice];
   };
 

@@ -1,16 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { median } from "../load/percentile.ts";
 import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
 import { oneClient } from "../load/service-speed.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
-import { residentMb } from "../resident.ts";
+import { processorMs, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 
 const MAX_RATIO = 1.05;
-const TICKS_A_SECOND = 100;
 /** What a request costs while the server still compiles says nothing of what it costs afterwards. */
 const WARM_UP_REQUESTS = 100;
 
@@ -85,13 +83,6 @@ async function startServerOf(tree: string): Promise<ServerProcess> {
     },
   });
   return { ...server, key };
-}
-
-/** What the process has used of all cores since its start. */
-function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1_000;
 }
 
 function described(figures: Figures): string {

@@ -149,14 +149,9 @@ export class SayRequests {
   async check(text: string, inputType: InputType, field = "text"): Promise<number> {
     const { readMarkup } = await import("../serving/prepare/read-markup.ts");
     try {
-      const { voices, cautions, chars } = readMarkup(
-        text,
-        field,
-        this.model.card,
-        inputType,
-        [],
-        this.#language,
-      );
+      const { voices, cautions, chars } = readMarkup(text, field, this.model.card, inputType, [], {
+        language: this.#language,
+      });
       this.#report(cautions);
       await this.#findVoices({ textVoices: voices, model: this.model });
       return chars;

@@ -112,7 +112,7 @@ class OpenAntiphon implements Antiphon {
       const inputType = isSsml ? "ssml" : "text";
       // Finds errors near the end before speaking the beginning.
       const { model, otherLanguage } = prepare("A.", "text");
-      readMarkup(text, "text", model.card, inputType, [], otherLanguage);
+      readMarkup(text, "text", model.card, inputType, [], { language: otherLanguage ?? null });
       return { signal: heard, parts: passageParts(text, inputType, prepare), text };
     });
   }

@@ -99,7 +99,7 @@ function countOf({ shape }: StoredConstant): number {
 }
 
 function notNumbers(name: string): WeightsError {
-  return new WeightsError(`The adapter makes of ${name} what are no numbers.`);
+  return new WeightsError(`Applying the adapter to ${name} produced non-finite values.`);
 }
 
 async function additionTo(

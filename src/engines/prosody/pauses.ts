@@ -3,11 +3,14 @@ import { AUDIBLE_ENERGY, type Plan } from "./plan.ts";
 import { LAST_MARK_ID } from "./spoken-words.ts";
 
 export function pauseS(text: string, endsParagraph: boolean): number {
-  const mark = /[.!?…:;,—][^\p{L}\p{N}]*$/u.exec(text)?.[0] ?? "";
+  const mark = FINAL_MARK.exec(text)?.[0] ?? "";
   const isTrailingOff = mark.startsWith("…") || mark.startsWith("...");
   const lengthS = isTrailingOff ? ELLIPSIS_S : markPauseS(mark.charAt(0));
   return endsParagraph ? Math.max(lengthS, PARAGRAPH_S) : lengthS;
 }
+
+/** The mark that ends a clause or sentence, and what follows it. */
+export const FINAL_MARK = /[.!?…:;,—][^\p{L}\p{N}]*$/u;
 
 /** Returns the silence within a sentence that was too long for one segment. @param ids phonemes before it */
 export function clausePauseS(ids: readonly number[]): number {

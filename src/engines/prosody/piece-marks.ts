@@ -61,6 +61,25 @@ export class PieceMarks {
     this.#offset = offset;
   }
 
+  /** Divides the text where `of` differs between the voices of its runs; space belongs to what precedes it. */
+  parts<T>(of: (voice: string | null) => T): readonly (TextRange & { readonly of: T })[] {
+    const parts: (TextRange & { readonly of: T })[] = [];
+    const add = (to: number, voice: string | null) => {
+      const last = parts.at(-1);
+      const from = last?.to ?? 0;
+      if (to <= from) return;
+      const value = last !== undefined && this.spoken.slice(from, to).trim() === "" ? last.of : of(voice);
+      if (last?.of === value) parts[parts.length - 1] = { ...last, to };
+      else parts.push({ from, to, of: value });
+    };
+    for (const { from, to, voice } of this.#runs) {
+      add(from, null);
+      add(to, voice);
+    }
+    add(this.spoken.length, null);
+    return parts;
+  }
+
   get isPlain(): boolean {
     return this.#points.length === 0 && this.#runs.length === 0;
   }

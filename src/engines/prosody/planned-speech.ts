@@ -7,7 +7,7 @@ import { scaleRate, scriptForVoice, type VoiceScript } from "./apply-manner.ts";
 import { precedingTurnOf } from "./intonation/rhythm.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
 import type { TextReader } from "./read-text.ts";
-import { SegmentSource } from "./segments.ts";
+import { type SegmentReader, SegmentSource } from "./segments.ts";
 import { type SentenceVoice, speakSegments } from "./utterance.ts";
 
 export interface PlannedVoices<C extends { readonly followed: FollowedVoice | null }> {
@@ -16,7 +16,7 @@ export interface PlannedVoices<C extends { readonly followed: FollowedVoice | nu
   /** @param inTurn runs each graph when the utterance gets a turn */
   sentenceVoice(cast: C, script: Script, preset: Preset, inTurn: RunQueued): SentenceVoice;
   /** Returns the language in which a script is read. Default: American English. */
-  languageOf?(script: Script): LanguageTag;
+  languageOf?(script: VoiceScript): LanguageTag;
   free(): Promise<unknown>;
 }
 
@@ -76,8 +76,14 @@ export class PlannedSpeech {
     this.#requireOpen(signal);
     const stop = stopWith([signal]);
     this.#open.add(stop);
-    const reader = this.#text.reading(script.lexicon ?? [], voices.languageOf?.(script));
-    const source = new SegmentSource(script.text, reader, stop.signal);
+    const readers = new Map<LanguageTag | undefined, SegmentReader>();
+    const readerOf = (voice: string | null) => {
+      const tag = voices.languageOf?.(voice === null ? script : scriptForVoice(voice, script));
+      const reader = readers.get(tag) ?? this.#text.reading(script.lexicon ?? [], tag);
+      readers.set(tag, reader);
+      return reader;
+    };
+    const source = new SegmentSource(script.text, readerOf, stop.signal);
     let hasBegun = false;
     try {
       const inTurn = this.inTurn(stop.signal, () => !hasBegun);

@@ -3,7 +3,7 @@ import type { MarkedPoint, TextPiece } from "../../core/marked-text.ts";
 import type { Language } from "../../text/languages/language.ts";
 import type { TextRange } from "../../text/rewritten-text.ts";
 import type { Sentence as SplitSentence } from "../../text/sentences/sentences.ts";
-import { clausePauseS, pauseS } from "./pauses.ts";
+import { clausePauseS, FINAL_MARK, pauseS } from "./pauses.ts";
 import { type GapMarks, gapOf, PieceMarks, type SegmentMarks } from "./piece-marks.ts";
 import { wordCount } from "./spoken-words.ts";
 
@@ -48,7 +48,7 @@ export interface SegmentReader {
 /** Turns pieces of text into segments one at a time. Pulls a piece only when the one before is used up. */
 export class SegmentSource {
   readonly #pieces: AsyncIterator<TextPiece>;
-  readonly #reader: SegmentReader;
+  readonly #readerOf: (voice: string | null) => SegmentReader;
   readonly #signal: AbortSignal;
   readonly #waiting: SpokenSegment[] = [];
   readonly #sentences: Sentence[] = [];
@@ -62,9 +62,14 @@ export class SegmentSource {
   #waitingPoints: MarkedPoint[] = [];
   text = "";
 
-  constructor(text: AsyncIterable<TextPiece>, reader: SegmentReader, signal: AbortSignal) {
+  /** @param readerOf returns the reader for a voice that the text names, or for the usual one (`null`) */
+  constructor(
+    text: AsyncIterable<TextPiece>,
+    readerOf: (voice: string | null) => SegmentReader,
+    signal: AbortSignal,
+  ) {
     this.#pieces = text[Symbol.asyncIterator]();
-    this.#reader = reader;
+    this.#readerOf = readerOf;
     this.#signal = signal;
   }
 
@@ -102,21 +107,28 @@ export class SegmentSource {
     const { written, spoken } = marks;
     this.text += written;
     let at = 0;
-    for (const { text, from, endsParagraph, goesOn = false } of await this.#reader.split(spoken)) {
-      const end = from + text.length;
-      // The end of a piece ends no paragraph: a writer may go on in the same one.
-      const isBroken = endsParagraph && /^[^\S\n]*\n/.test(spoken.slice(end)) && !marks.hasPauseAfter(end);
-      const given = spoken.slice(at, end);
-      this.#sentences.push({ text, from, marks, given, endsParagraph: isBroken, goesOn });
-      at = end;
+    for (const { from: start, to, of: reader } of marks.parts(this.#readerOf)) {
+      for (const { text, goesOn = false, ...sentence } of await reader.split(spoken.slice(start, to))) {
+        const from = start + sentence.from;
+        const end = from + text.length;
+        // The end of a piece ends no paragraph: a writer may go on in the same one.
+        const endsParagraph =
+          sentence.endsParagraph && /^[^\S\n]*\n/.test(spoken.slice(end)) && !marks.hasPauseAfter(end);
+        const isCut = to < spoken.length && spoken.slice(end, to).trim() === "" && !FINAL_MARK.test(text);
+        const given = spoken.slice(at, end);
+        this.#sentences.push({ text, from, reader, marks, given, endsParagraph, goesOn: goesOn || isCut });
+        at = end;
+      }
     }
-    const rest = { text: "", from: spoken.length, marks, given: spoken.slice(at) };
+    const reader = this.#readerOf(null);
+    const rest = { text: "", from: spoken.length, reader, marks, given: spoken.slice(at) };
     this.#sentences.push({ ...rest, endsParagraph: false, goesOn: false });
   }
 
-  async #readAloud({ text, from, marks, given, endsParagraph, goesOn }: Sentence): Promise<void> {
+  async #readAloud(sentence: Sentence): Promise<void> {
+    const { text, from, reader, marks, given, endsParagraph, goesOn } = sentence;
     this.#unclaimed += given;
-    const parts = text === "" ? [] : await this.#reader.read(text, marks.cuts(from, from + text.length));
+    const parts = text === "" ? [] : await reader.read(text, marks.cuts(from, from + text.length));
     this.#signal.throwIfAborted();
     const counts = parts.map(({ ids }) => wordCount(ids));
     const words = counts.reduce((sum, count) => sum + count, 0);
@@ -161,6 +173,7 @@ export class SegmentSource {
 interface Sentence {
   readonly text: string;
   readonly from: number;
+  readonly reader: SegmentReader;
   readonly marks: PieceMarks;
   /** Text since the end of the previous sentence. */
   readonly given: string;

@@ -2,7 +2,7 @@ import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import { languageCodeFrom, languageCodeOfName, languageName } from "../../core/languages.ts";
 import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
 import { detectOtherLanguage } from "../../text/other-language.ts";
-import { chooseVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
+import { chooseVoice, findModelVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** What a request's `language` leaves of a model. */
 export interface LanguageChoice<C> {
@@ -118,15 +118,27 @@ export function languageTitle(tag: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
-/** Returns the tag of what is spoken: by the heaviest voice that is chosen, or else by the label's. */
-export function spokenTag(
+/** Returns a person who speaks a language, of the given sex if there is one; `null` if the model has none. */
+export function personOf(asked: string, sex: ModelVoice["sex"], all: ModelVoices): ModelVoice | null {
+  try {
+    const { card } = chooseLanguage(asked, all);
+    const labelled = card.speakers.flatMap((label) => findModelVoice(label, card) ?? []);
+    return [...labelled, ...card.voices].find((each) => each.sex === (sex ?? each.sex)) ?? card.voices[0]!;
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
+/** Returns who speaks: the heaviest voice that is chosen, or else the label's. */
+export function spokenVoice(
   { voice = [], speaker }: VoiceChoice,
   label: string,
   card: ModelVoices,
-): string | null {
+): ModelVoice | null {
   const [heaviest] = voice
     .flatMap((part) => ("id" in part ? [part] : []))
     .toSorted((a, b) => b.weight - a.weight);
   const id = heaviest?.id ?? voiceIdOf(speaker ?? label, card);
-  return card.voices.find((each) => each.id === id)?.language ?? null;
+  return card.voices.find((each) => each.id === id) ?? null;
 }

@@ -1,16 +1,26 @@
 import { ServiceError } from "../../contract/errors.ts";
 import type { InputType } from "../../contract/requests.ts";
+import { languageCodeFrom } from "../../core/languages.ts";
 import { type MarkedText, pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
+import type { ModelVoice } from "../../core/model-card.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { accentOfTag } from "../../text/languages/languages.ts";
 import { detectOtherLanguage } from "../../text/other-language.ts";
-import type { Accent } from "../../text/phonemes/accent.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
-import { type FindVoice, MarkupError, type ParsedMarkup } from "../../text/ssml/markup.ts";
+import {
+  ENGLISH_VOICES,
+  type FindVoice,
+  MarkupError,
+  type ParsedMarkup,
+  type VoiceLanguages,
+} from "../../text/ssml/markup.ts";
 import { parseMarkup } from "../../text/ssml/parse-markup.ts";
-import { languageTitle } from "./choose-language.ts";
+import { isWithin, languageTitle, personOf, spokenVoice } from "./choose-language.ts";
 import { chooseVoice, listOf, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
+
+/** What is known of the voice that speaks a text. */
+export type OwnVoice = Pick<ModelVoice, "language"> & Partial<Pick<ModelVoice, "sex">>;
 
 /** Text whose marks have been read. */
 export interface ParsedText {
@@ -31,7 +41,7 @@ export interface ParsedText {
  *
  * @param field name of the text in messages
  * @param cast voices of the model; `null` if it is not known
- * @param language tag of the language of its voice; `null` is English
+ * @param own its voice, as far as it is known. Default: speaks English
  */
 export function readMarkup(
   text: string,
@@ -39,26 +49,23 @@ export function readMarkup(
   cast: ModelVoices | null,
   inputType?: InputType,
   lexicon: Lexicon = [],
-  language: string | null = null,
+  own: OwnVoice = { language: null },
 ): ParsedText {
   const isSsml = inputType === undefined ? null : inputType === "ssml";
   const voices = new Map<string, VoiceChoice>();
   const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
-  const { piece, spokenChars, cautions, spoken } = readOrRefuse(
-    text,
-    field,
-    isSsml,
-    findVoice,
-    accentOfTag(language),
-  );
+  const languages = cast === null ? ENGLISH_VOICES : languagesOf(cast, own, voices);
+  const { piece, spokenChars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice, languages);
   const left =
-    cast === null ? [] : [...notDone(piece, cast), ...notInLanguage(spoken, language ?? "en", cast)];
+    cast === null
+      ? []
+      : [...notDone(piece, cast), ...notInLanguage(ownWords(piece), own.language ?? "en", cast)];
   // Voices that a model does not follow are not looked up.
   const isFollowed = cast?.takes.marks === true;
   return {
     piece,
     unmarkedChars: spokenChars,
-    chars: spokenChars + addedCharacters(spoken, lexicon, accentOfTag(language)),
+    chars: spokenChars + addedCharacters(spoken, lexicon, accentOfTag(own.language)),
     cautions: [...cautions, ...left],
     voices: isFollowed ? Object.fromEntries(voices) : {},
   };
@@ -74,13 +81,17 @@ function readOrRefuse(
   field: string,
   isSsml: boolean | null,
   findVoice: FindVoice,
-  accent?: Accent,
+  languages: VoiceLanguages = ENGLISH_VOICES,
 ): ParsedMarkup & { readonly spoken: string } {
   try {
-    const read = parseMarkup(text, isSsml, findVoice, accent);
+    const read = parseMarkup(text, isSsml, findVoice, languages);
     const spoken = spokenText(read.piece);
     checkPauses(pausesS(read.piece), field);
-    const fault = inlineFault(spoken, accent);
+    const runs = typeof read.piece === "string" ? [] : read.piece.runs;
+    const fault = inlineFault(spoken, (place) => {
+      const run = runs.find(({ to }) => place < to);
+      return languages.accentOf(run !== undefined && run.from <= place ? run.voice : null);
+    });
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
     return { ...read, spoken };
   } catch (error) {
@@ -150,6 +161,37 @@ function voicesOf(cast: ModelVoices, field: string, found: Map<string, VoiceChoi
     if (!found.has(name)) found.set(name, choice);
     return name;
   }
+}
+
+/** Finds voices by language. @param named voices of the text, to which these are added */
+function languagesOf(cast: ModelVoices, own: OwnVoice, named: Map<string, VoiceChoice>): VoiceLanguages {
+  const everyone = { ...cast, voices: [...cast.voices, ...(cast.others ?? [])], others: [] };
+  const voiceOf = (name: string | null): OwnVoice =>
+    name === null ? own : (spokenVoice(named.get(name) ?? {}, name, everyone) ?? { language: null });
+  return {
+    accentOf: (name) => accentOfTag(voiceOf(name).language),
+    speaking(asked, name) {
+      const { language, sex } = voiceOf(name);
+      const code = languageCodeFrom(asked);
+      if (code === null || isWithin(language ?? "en", code)) return code === null ? undefined : name;
+      const id = cast.takes.oneLanguage === true ? personOf(code, sex ?? null, everyone)?.id : undefined;
+      if (id !== undefined) named.set(id, chooseVoice(id, "voice", everyone));
+      return id;
+    },
+  };
+}
+
+/** Returns the words that no other voice speaks. */
+function ownWords(piece: TextPiece): string {
+  if (typeof piece === "string") return piece;
+  const spoken = spokenText(piece);
+  let [words, at] = ["", 0];
+  for (const { from, to, voice } of piece.runs) {
+    if (voice === null) continue;
+    words += `${spoken.slice(at, from)} `;
+    at = to;
+  }
+  return words + spoken.slice(at);
 }
 
 /** Enough for the cast of a play. */

@@ -16,11 +16,11 @@ import { spokenText } from "../../core/marked-text.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { hasSpeakable } from "../../text/characters.ts";
-import { spokenTag } from "./choose-language.ts";
+import { spokenVoice } from "./choose-language.ts";
 import { chooseSpeaker, findModelVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash } from "./history-audio.ts";
 import { readManner } from "./read-manner.ts";
-import { readMarkup } from "./read-markup.ts";
+import { type OwnVoice, readMarkup } from "./read-markup.ts";
 import {
   checkedLexicon,
   checkLength,
@@ -65,8 +65,9 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   const cautions = new Set<string>();
   const asked = request.lines === undefined ? scriptLines(request, voices, cautions) : givenLines(request);
   const speakers = castSpeakers(asked, voices, model.card, cautions);
-  const tags = Array.from(speakers.values(), ({ choice }) => spokenTag(choice, "0", model.card));
-  const lexicon = checkedLexicon(request.lexicon, new Set(tags).size === 1 ? tags[0] : null);
+  const people = Array.from(speakers.values(), ({ choice }) => spokenVoice(choice, "0", model.card));
+  const tags = new Set(people.map((each) => each?.language ?? null));
+  const lexicon = checkedLexicon(request.lexicon, tags.size === 1 ? [...tags][0] : null);
   const speakerKeys = [...speakers.keys()];
   const hash = new ContentHash(model.card.id);
   const textVoices = new Map<string, VoiceChoice>();
@@ -75,7 +76,7 @@ export function resolveDialogue(request: DialogueRequest, resolve: ResolveModel)
   for (const [index, line] of asked.entries()) {
     const before = asked[index - 1];
     const speaker = speakerKeys.indexOf(speakerKey(line.speaker));
-    const read = readLine(line, model.card, lexicon, tags[speaker] ?? null, cautions);
+    const read = readLine(line, model.card, lexicon, people[speaker] ?? undefined, cautions);
     offset += countChars(text.slice(before?.from ?? 0, line.from));
     lines.push({
       ...{ speaker, text: line.text, piece: read.piece, offset, length: countChars(line.text) },
@@ -119,11 +120,11 @@ function readLine(
   line: AskedLine,
   card: ModelCard,
   lexicon: Lexicon,
-  language: string | null,
+  own: OwnVoice | undefined,
   cautions: Set<string>,
 ) {
   const { field } = line;
-  const read = inLine(line, () => readMarkup(line.text, field, card, "text", lexicon, language));
+  const read = inLine(line, () => readMarkup(line.text, field, card, "text", lexicon, own));
   inLine(line, () => checkLength(read.unmarkedChars, MAX_SPEECH_CHARS, field));
   const hasWords = hasSpeakable(spokenText(read.piece));
   if (!hasWords) cautions.add(`${field} has nothing speakable: it is a pause`);

@@ -14,10 +14,10 @@ import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { accentOfTag, isEnglish } from "../../text/languages/languages.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
-import { AUTO, chooseLanguage, spokenTag, textLanguage } from "./choose-language.ts";
+import { AUTO, chooseLanguage, spokenVoice, textLanguage } from "./choose-language.ts";
 import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
-import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
+import { type OwnVoice, type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
 import type { ResolvedDialogue } from "./resolved-dialogue.ts";
 
 /** Request that has been checked in full: from here on only the server can fail. */
@@ -174,9 +174,10 @@ function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedReq
   const hash = new ContentHash(model.card.id);
   const { turns, speaker, choice, others } = castTurns(parts, model.card);
   const { history, chars, audioS } = readHistory({ ...parts, turns }, hash);
-  const spoken = spokenTag(choice, turns.at(-1)?.speaker ?? "0", model.card);
+  const own = spokenVoice(choice, turns.at(-1)?.speaker ?? "0", model.card) ?? { language: null };
+  const spoken = own.language;
   const lexicon = checkedLexicon(parts.lexicon, spoken);
-  const { open, read } = openTurn(turns, parts, model, lexicon, spoken);
+  const { open, read } = openTurn(turns, parts, model, lexicon, own);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
@@ -285,7 +286,7 @@ function openTurn(
   { fields, needsWords = true, input_type: inputType }: RequestParts,
   { card }: PublicModel,
   lexicon: Lexicon,
-  language: string | null,
+  own: OwnVoice,
 ): { readonly open: OpenTurn; readonly read: ParsedText | null } {
   const index = turns.length - 1;
   const turn = turns[index]!;
@@ -305,7 +306,7 @@ function openTurn(
       `is empty: give words to speak${fields === undefined ? ", or leave text out to have them written" : ""}`,
     );
   }
-  const read = readMarkup(turn.text, textField, card, inputType, lexicon, language);
+  const read = readMarkup(turn.text, textField, card, inputType, lexicon, own);
   const { piece, chars } = read;
   const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
   checkLength(read.unmarkedChars, maxChars, textField);

@@ -116,11 +116,11 @@ export function inlinePhonemes(text: string): InlinePhonemes[] {
   return found;
 }
 
-/** Describes the first inline phonemes that cannot be parsed, or returns `null`. */
-export function inlineFault(text: string, accent?: Accent): string | null {
+/** Describes the first inline phonemes that cannot be parsed, or returns `null`. @param accentAt of the text at a place */
+export function inlineFault(text: string, accentAt?: (place: number) => Accent | undefined): string | null {
   if (!text.includes(MIDDLE)) return null;
   for (const { written, writtenFrom } of inlinePhonemes(text)) {
-    const read = readGivenPhonemes(written, accent);
+    const read = readGivenPhonemes(written, accentAt?.(writtenFrom));
     if ("why" in read) return describeFault(read, Array.from(text.slice(0, writtenFrom)).length);
   }
   return null;

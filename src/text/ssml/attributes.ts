@@ -1,6 +1,6 @@
 import type { RunManner } from "../../core/marked-text.ts";
 import type { Accent } from "../phonemes/accent.ts";
-import { MAX_PAUSE_S, MarkupError, secondsOf } from "./markup.ts";
+import { MAX_PAUSE_S, MarkupError, secondsOf, type VoiceLanguages } from "./markup.ts";
 import type { Tag } from "./xml.ts";
 
 /** A parsed value (`isClamped` if it exceeded the voice's range), or what is wrong with it and what to write. */
@@ -140,12 +140,11 @@ export class TagReader {
   readonly #text: string;
   readonly #cautions = new Set<string>();
 
-  /** In which phonemes are written. Default: American. */
-  readonly accent: Accent | undefined;
+  /** In which phonemes are written here. Default: American. */
+  accent: Accent | undefined;
 
-  constructor(text: string, accent?: Accent) {
+  constructor(text: string) {
     this.#text = text;
-    this.accent = accent;
   }
 
   /** Each caution once, at most {@link MAX_CAUTIONS}, in ASCII. */
@@ -180,11 +179,14 @@ export class TagReader {
     if (this.#cautions.size < MAX_CAUTIONS) this.#cautions.add(`<${shown}> ${what}`);
   }
 
-  checkLanguage(tag: Tag): void {
-    const language = tag.attributes["xml:lang"]?.trim();
-    if (language === undefined || language === "" || /^en(?:-|$)/i.test(language)) return;
+  /** Returns the voice for the language of an element within `voice`. */
+  speaking(tag: Tag, voice: string | null, languages: VoiceLanguages): string | null {
+    const language = tag.attributes["xml:lang"]?.trim() ?? "";
+    const found = language === "" ? voice : languages.speaking(language, voice);
+    if (found !== undefined) return found;
     const shown = /^[A-Za-z0-9-]{1,20}$/.test(language) ? language : "here";
-    this.caution(tag, `xml:lang ${shown} is ignored: English is spoken`);
+    this.caution(tag, `xml:lang ${shown} is ignored`);
+    return voice;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { TextPiece } from "../../core/marked-text.ts";
+import type { Accent } from "../phonemes/accent.ts";
 
 export interface ParsedMarkup {
   readonly piece: TextPiece;
@@ -14,6 +15,19 @@ export interface ParsedMarkup {
  * @param place of the name, from {@link placeIn}
  */
 export type FindVoice = (names: readonly string[], place: string) => string;
+
+/** Languages of a text's voices, by their names; `null` is the voice around the text. */
+export interface VoiceLanguages {
+  /** Returns how phonemes are written for a voice; `undefined` for American English. */
+  accentOf(voice: string | null): Accent | undefined;
+  /** Returns `voice` if it speaks a language (BCP 47), else another that does; `undefined` if none does. */
+  speaking(language: string, voice: string | null): string | null | undefined;
+}
+
+export const ENGLISH_VOICES: VoiceLanguages = {
+  accentOf: () => undefined,
+  speaking: (language, voice) => (/^en(?:-|$)/i.test(language) ? voice : undefined),
+};
 
 /** An error in the markup. The message gives place and remedy, without a final full stop. */
 export class MarkupError extends Error {

@@ -1,6 +1,5 @@
 import { PLAIN_MANNER } from "../../core/marked-text.ts";
 import { characterCount } from "../characters.ts";
-import type { Accent } from "../phonemes/accent.ts";
 import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { MarkedTextBuilder } from "./marked-text-builder.ts";
 import {
@@ -9,6 +8,7 @@ import {
   type ParsedMarkup,
   type PauseMark,
   pauseMarks,
+  type VoiceLanguages,
   type VoiceMark,
   voiceMarks,
 } from "./markup.ts";
@@ -42,16 +42,16 @@ export function mayBeSsml(beginning: string): boolean {
  *
  * @param isSsml `null` decides by {@link looksLikeSsml}
  * @param findVoice `null` leaves `[voice:NAME]` in plain text as it is
- * @param accent in which phonemes are written. Default: American
+ * @param languages of the voices. Default: English
  * @throws MarkupError that names line and column
  */
 export function parseMarkup(
   text: string,
   isSsml: boolean | null,
   findVoice: FindVoice | null,
-  accent?: Accent,
+  languages?: VoiceLanguages,
 ): ParsedMarkup {
-  if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice ?? (([name = ""]) => name), accent);
+  if (isSsml ?? looksLikeSsml(text)) return parseSsml(text, findVoice ?? (([name = ""]) => name), languages);
   const voices = findVoice === null ? [] : voiceMarks(text);
   const marks = [...pauseMarks(text), ...voices].sort((a, b) => a.from - b.from);
   const spokenChars = characterCount(withoutPhonemes(withoutMarks(text, marks)));

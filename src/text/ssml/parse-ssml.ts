@@ -1,10 +1,17 @@
 import { PLAIN_MANNER, type RunManner } from "../../core/marked-text.ts";
 import { characterCount } from "../characters.ts";
-import type { Accent } from "../phonemes/accent.ts";
 import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { breakS, emphasised, gainOf, pitchOf, rateOf, TagReader } from "./attributes.ts";
 import { type Boundary, MarkedTextBuilder } from "./marked-text-builder.ts";
-import { type FindVoice, foundVoice, MarkupError, type ParsedMarkup, pauseMarks } from "./markup.ts";
+import {
+  ENGLISH_VOICES,
+  type FindVoice,
+  foundVoice,
+  MarkupError,
+  type ParsedMarkup,
+  pauseMarks,
+  type VoiceLanguages,
+} from "./markup.ts";
 import { type TextElement, textElement } from "./text-elements.ts";
 import { dereferenced, parseXml, type Tag } from "./xml.ts";
 
@@ -14,11 +21,11 @@ import { dereferenced, parseXml, type Tag } from "./xml.ts";
  *
  * @throws MarkupError that names line and column
  */
-export function parseSsml(text: string, findVoice: FindVoice, accent?: Accent): ParsedMarkup {
+export function parseSsml(text: string, findVoice: FindVoice, languages = ENGLISH_VOICES): ParsedMarkup {
   const begin = text.length - text.trimStart().length;
   if (text[begin] !== "<")
     throw new MarkupError(text, begin, "SSML begins with <speak>: put <speak>…</speak> around it");
-  const reader = new SsmlReader(text, findVoice, accent);
+  const reader = new SsmlReader(text, findVoice, languages);
   parseXml(text, reader);
   return reader.end();
 }
@@ -43,15 +50,18 @@ const PLAIN: Style = { manner: PLAIN_MANNER, voice: null };
 class SsmlReader {
   readonly #text: string;
   readonly #findVoice: FindVoice;
+  readonly #languages: VoiceLanguages;
   readonly #builder: MarkedTextBuilder;
   readonly #open: Open[] = [];
   readonly #tags: TagReader;
   #chars = 0;
 
-  constructor(text: string, findVoice: FindVoice, accent?: Accent) {
+  constructor(text: string, findVoice: FindVoice, languages: VoiceLanguages) {
     this.#text = text;
     this.#findVoice = findVoice;
-    this.#tags = new TagReader(text, accent);
+    this.#languages = languages;
+    this.#tags = new TagReader(text);
+    this.#tags.accent = languages.accentOf(null);
     this.#builder = new MarkedTextBuilder(text);
     this.#builder.replace(text.length - text.trimStart().length, "");
   }
@@ -121,15 +131,22 @@ class SsmlReader {
   }
 
   #setRun({ manner, voice }: Style): void {
+    this.#tags.accent = this.#languages.accentOf(voice);
     this.#builder.setRun(manner === PLAIN_MANNER && voice === null ? null : { manner, voice });
   }
 
-  #begin(tag: Tag, style: Style, isRoot: boolean): Open {
+  #begin(tag: Tag, { manner, voice: outer }: Style, isRoot: boolean): Open {
     const { name, attributes } = tag;
     const tags = this.#tags;
+    const style = { manner, voice: tags.speaking(tag, outer, this.#languages) };
     const held = textElement(tag, tags);
-    const element = { name, style, isSilent: false, boundary: "none" as Boundary, held };
-    tags.checkLanguage(tag);
+    const element = {
+      name,
+      style,
+      isSilent: false,
+      boundary: (style.voice === outer ? "none" : "space") as Boundary,
+      held,
+    };
     switch (name) {
       case "speak":
         if (!isRoot) this.#tags.caution(tag, "is ignored: it can only be around everything");

@@ -29,7 +29,7 @@ const readLetters: SegmentReader = {
 async function segmentsOf(
   ...pieces: string[]
 ): Promise<{ segments: SpokenSegment[]; source: SegmentSource }> {
-  const source = new SegmentSource(new CountedText(pieces), readLetters, never());
+  const source = new SegmentSource(new CountedText(pieces), () => readLetters, never());
   const segments: SpokenSegment[] = [];
   for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
   return { segments, source };
@@ -94,7 +94,7 @@ describe("SegmentSource", () => {
       '<speak><mark name="a"/>One <break time="1s"/><mark name="b"/>two. <emphasis>Three</emphasis> <mark name="c"/>four' +
       '<break time="2s"/> <voice name="v">five</voice>.<break time="3s"/><mark name="d"/></speak>';
     const { piece } = parseMarkup(text, null, ([name = ""]) => name);
-    const source = new SegmentSource(new CountedText([piece]), reader, never());
+    const source = new SegmentSource(new CountedText([piece]), () => reader, never());
     const segments: SpokenSegment[] = [];
     for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
     assert.deepEqual(cuts, [[4], [10, 11, 15]]);
@@ -136,7 +136,7 @@ describe("SegmentSource", () => {
       },
     };
     const text = `${"and so it went ".repeat(100).trim()}. The end.`;
-    const source = new SegmentSource(new CountedText([text]), reader, never());
+    const source = new SegmentSource(new CountedText([text]), () => reader, never());
     const segments = [await source.next()];
     assert.deepEqual([read.length, segments[0]?.pauseS], [1, clausePauseS([])]);
     for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
@@ -175,7 +175,7 @@ describe("SegmentSource", () => {
 
   test("reads no text after release", async () => {
     const text = new CountedText(["One. Two.", "Three."]);
-    const source = new SegmentSource(text, readLetters, never());
+    const source = new SegmentSource(text, () => readLetters, never());
     await source.next();
     source.release();
     assert.ok(text.isReleased);

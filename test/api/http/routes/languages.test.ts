@@ -42,6 +42,22 @@ test("every route that speaks takes a language", async () => {
   assert.deepEqual([ignored.status, scripts[0]!.language], [200, undefined]);
 });
 
+test("xml:lang gives a part of a text a person of the same sex who speaks it", async () => {
+  const said = async (fields: object, ssml: string) => {
+    const reply = await server.post("/v1/audio/speech", { ...fields, input: `<speak>${ssml}</speak>` });
+    const [{ textVoices = {} }] = scripts.splice(0) as [Script];
+    return [...Object.keys(textVoices), reply.headers.get("x-antiphon-cautions")];
+  };
+  const part = (tag: string) => `Hello. <lang xml:lang="${tag}">Buenos días.</lang> Bye.`;
+  assert.deepEqual(await said({ voice: "nova" }, part("es-MX")), ["ef_dora", null]);
+  assert.deepEqual(await said({ voice: "onyx" }, part("it")), ["im_nicola", null]);
+  assert.deepEqual(await said({ voice: "onyx" }, part("en-GB")), [null]);
+  assert.deepEqual(await said({ language: "es", voice: "onyx" }, part("en")), ["am_michael", null]);
+  assert.deepEqual(await said({}, part("fr")), ["<lang> xml:lang fr is ignored"]);
+  const inVoice = '<voice name="dora"><phoneme ph="ˈaɲo">x</phoneme> <s xml:lang="es">Hola.</s></voice>';
+  assert.deepEqual(await said({}, inVoice), ["dora", null]);
+});
+
 describe("GET /v1/audio/voices", () => {
   const list = async (query: string) => server.get(`/v1/audio/voices?language=${query}`);
 

@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # docker build -t antiphon .
-# The program as `npm run pack` makes it, on a base that has Node, glibc and no shell. Sizes: docs/scaling.md.
+# The program as `npm run pack` makes it, on a base that has Node, glibc and no shell.
 ARG RUNTIME=gcr.io/distroless/nodejs22-debian12:nonroot
 
 FROM node:22-bookworm-slim AS build
@@ -23,7 +23,7 @@ COPY --from=build /antiphon/lib/node_modules/antiphon /antiphon
 # A volume that is made for this folder belongs to the user that runs the program.
 COPY --from=build --chown=65532:65532 /empty/data /data
 ENV NODE_ENV=production ANTIPHON_HOST=0.0.0.0 ANTIPHON_DATA_DIR=/data
-# As in npm start: what glibc is given back goes back to the system (docs/operating.md).
+# As in npm start: glibc returns freed memory to the system (docs/production.md).
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=1048576
 USER 65532:65532
 WORKDIR /antiphon
@@ -32,6 +32,6 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
     CMD ["/nodejs/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.ANTIPHON_PORT || 8080}/ready`).then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Of the main thread's heap; docs/operating.md has the sum of all memory.
+# Limits the heap of the main thread; docs/production.md has the memory budget.
 ENTRYPOINT ["/nodejs/bin/node", "--max-old-space-size=384", "/antiphon/dist/src/cli/main.js"]
 CMD ["serve"]

@@ -8,7 +8,7 @@ import { NotMeasuredError } from "./not-measured-error.ts";
 import { once } from "./once.ts";
 import { Pythons } from "./python.ts";
 import { Renderings } from "./renderings.ts";
-import { asText, type Line, type Report, withReport } from "./report.ts";
+import { asText, type Line, mergeRun, type Performance, type Report } from "./report.ts";
 import type { Bench, Row } from "./row.ts";
 import { ROWS } from "./rows.ts";
 import { soundingsOf } from "./sound/soundings.ts";
@@ -27,17 +27,15 @@ const MAX_ROW_MS = 900_000;
 const MAX_LONG_ROW_MS = 4 * MAX_ROW_MS;
 
 const program = new Command("bench")
-  .description("Measures what docs/performance.md promises, on this machine, and prints it as a table.")
+  .description("Measures Antiphon on this machine and prints the results as a table.")
   .option("--only <rows>", `some rows, with commas between: ${ROWS.map(({ id }) => id).join(", ")}`)
   .option("--quick", "a look at every row instead of a measurement")
-  .option("--write", "write the table into docs/performance.md (only after a whole run)")
+  .option("--write", "write the measured rows into docs/performance.json (not with --quick)")
   .option("--table <file>", "also write, person by person, how near following comes (some minutes)")
   .option("--against <folder>", "another checkout, built, which the row pairs compares this one with")
   .action(async (flags: Flags) => {
     const rows = chosenRows(flags.only);
-    if (flags.write && (flags.quick || flags.only !== undefined)) {
-      program.error("--write takes a whole run: leave out --quick and --only.");
-    }
+    if (flags.write && flags.quick) program.error("--write takes a full measurement: leave out --quick.");
     const busy = describeBusyness();
     if (busy !== null)
       process.stderr.write(`The machine is busy (${busy}): times will be worse than its own.\n`);
@@ -73,7 +71,9 @@ const program = new Command("bench")
     };
     process.stdout.write(asText(report));
     if (flags.write) {
-      await writeFile(PERFORMANCE, withReport(await readFile(PERFORMANCE, "utf8"), report));
+      const earlier = JSON.parse(await readFile(PERFORMANCE, "utf8")) as Performance;
+      const merged = mergeRun(earlier, report, flags.only === undefined);
+      await writeFile(PERFORMANCE, `${JSON.stringify(merged, null, 2)}\n`);
     }
   });
 
@@ -102,12 +102,12 @@ async function lineOf(row: Row, bench: Bench): Promise<Line> {
     );
     const tookS = ((performance.now() - begunMs) / 1_000).toFixed(0);
     process.stderr.write(`  ${measured} (${tookS} s)\n`);
-    return { what, goal, measured, isMet };
+    return { id, what, goal, measured, isMet };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(`  ${reason}\n`);
     const measured = error instanceof NotMeasuredError ? reason : `failed: ${reason}`;
-    return { what, goal, measured, isMet: error instanceof NotMeasuredError ? null : false };
+    return { id, what, goal, measured, isMet: error instanceof NotMeasuredError ? null : false };
   }
 }
 

@@ -1,7 +1,8 @@
 import { table } from "../src/cli/terminal/command-io.ts";
 
-/** A row of the table, measured or not. */
+/** A row of a run, measured or not. */
 export interface Line {
+  readonly id: string;
   readonly what: string;
   readonly goal: string;
   readonly measured: string;
@@ -16,35 +17,60 @@ export interface Report {
   readonly lines: readonly Line[];
 }
 
-/** For a terminal. */
+/** `docs/performance.json`. */
+export interface Performance {
+  /** Date and machine of the last whole run, and of every row without its own. */
+  readonly date: string;
+  readonly machine: string;
+  /** Latest result of each row. Rows that `bench/rows.ts` lacks were measured by hand. */
+  readonly rows: readonly PerformanceRow[];
+  /** Figures that pages quote, by the key in `<!-- figure: key -->`. */
+  readonly figures: Readonly<Record<string, Figure>>;
+}
+
+export interface PerformanceRow {
+  readonly id: string;
+  readonly what: string;
+  readonly goal: string;
+  readonly measured: string;
+  readonly met: boolean | null;
+  readonly date?: string;
+  readonly machine?: string;
+}
+
+export interface Figure {
+  /** Id of the row. */
+  readonly row: string;
+  /** Part of the row's `measured` that the figure repeats or rounds. */
+  readonly measured: string;
+  /** Text on the pages. */
+  readonly text: string;
+}
+
+/** Formats a report for a terminal. */
 export function asText({ machine, date, lines }: Report): string {
   const rows = lines.map(({ what, goal, measured, isMet }) => [what, goal, measured, verdict(isMet)]);
   return `${machine}\n${date}\n\n${table(["WHAT", "GOAL", "MEASURED", "MET"], rows)}`;
 }
 
-/** For a document. */
-export function asMarkdown({ machine, date, lines }: Report): string {
-  const rows = lines.map(({ what, goal, measured, isMet }) => [what, goal, measured, verdict(isMet)]);
-  const markdown = [["what", "goal", "measured", "met"], ["---", "---", "---", "---"], ...rows].map(
-    (cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`,
-  );
-  return `${date}, ${machine}.\n\n${markdown.join("\n")}`;
-}
-
-/** The document with what is between its two marks replaced. @throws Error when a mark is missing. */
-export function withReport(document: string, report: Report): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END, begin);
-  if (begin < 0 || end < 0) {
-    throw new Error(
-      `docs/performance.md lacks the marks ${BEGIN} and ${END}: put them where the table goes.`,
-    );
+/** Replaces the rows that a run measured, by id. A whole run also gives the document its date and machine. */
+export function mergeRun(document: Performance, report: Report, isWhole: boolean): Performance {
+  const { date, machine } = isWhole ? report : document;
+  const rows = new Map(document.rows.map((row) => [row.id, { ...dateOf(document), ...row }]));
+  for (const { isMet, ...line } of report.lines) {
+    if (isMet !== null) rows.set(line.id, { ...line, met: isMet, ...dateOf(report) });
   }
-  return `${document.slice(0, begin + BEGIN.length)}\n${asMarkdown(report)}\n${document.slice(end)}`;
+  const merged = [...rows.values()].map(({ date: rowDate, machine: rowMachine, ...row }) => ({
+    ...row,
+    ...(rowDate === date ? {} : { date: rowDate }),
+    ...(rowMachine === machine ? {} : { machine: rowMachine }),
+  }));
+  return { date, machine, rows: merged, figures: document.figures };
 }
 
-const BEGIN = "<!-- bench:begin -->";
-const END = "<!-- bench:end -->";
+function dateOf({ date, machine }: { readonly date: string; readonly machine: string }) {
+  return { date, machine };
+}
 
 function verdict(isMet: boolean | null): string {
   return isMet === null ? "not measured" : isMet ? "yes" : "no";

@@ -9,7 +9,7 @@ export const TOP = above(dirname(fileURLToPath(import.meta.url)));
 export const CACHE = join(TOP, "bench", ".cache");
 
 /** The document that keeps the table. */
-export const PERFORMANCE = join(TOP, "docs", "performance.md");
+export const PERFORMANCE = join(TOP, "docs", "performance.json");
 
 function above(folder: string): string {
   return existsSync(join(folder, "package.json")) ? folder : above(dirname(folder));

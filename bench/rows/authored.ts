@@ -11,6 +11,10 @@ import type { Row } from "../row.ts";
 import { CACHE } from "../top.ts";
 import { authored, LONG_HISTORIES, SHORT_HISTORIES, startWriterServer } from "../writer-server.ts";
 
+/**
+ * 100 authored turns with one or three turns of history, one after the other, over the stream, including the
+ * gate and the first sentence; then 40 with twenty turns that no request had before.
+ */
 export const authoredFirstAudio: Row = {
   id: "authored",
   what: "request to first audio of an authored turn, one client, warm: short histories; 20 turns that were never read before",
@@ -34,6 +38,10 @@ export const authoredFirstAudio: Row = {
   },
 };
 
+/**
+ * Eight clients as in `streams`, while a ninth has turn after turn written. Underruns are those of the
+ * eight.
+ */
 export const authoredBesideStreams: Row = {
   id: "authored-beside",
   what: "underruns of 8 streams that play in real time for 20 s while one client has turn after turn written",
@@ -52,6 +60,10 @@ export const authoredBesideStreams: Row = {
   },
 };
 
+/**
+ * Resident memory after authored turns with long histories, less that of a server without a writer after
+ * given words. Loading has the files in the page cache.
+ */
 export const writerMemory: Row = {
   id: "writer-memory",
   what: "memory that the embedded writer and the gate add to a server; time to load the writer",

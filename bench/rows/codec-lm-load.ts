@@ -39,6 +39,10 @@ const ALL: readonly Checkpoint[] = [
   },
 ];
 
+/**
+ * In processes of their own: once for the page cache, then quantised, then from the cache; memory after
+ * opening and after 50 frames. No two tensors are equal, because onnxruntime would keep them once.
+ */
 export const codecLmLoad: Row = {
   id: "codec-lm-load",
   what: "a codec language model in 4 bits (dice for weights, files in the page cache), each in a process of its own: time to quantise and open it; to open it again; memory resident then, after 4 s of speech, and the most",

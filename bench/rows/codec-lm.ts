@@ -15,6 +15,10 @@ const FIRST_FRAMES = 1.2;
 /** Frames of each utterance. */
 const lengthOf = (isQuick: boolean): number => (isQuick ? 10 : 50);
 
+/**
+ * Random weights of CSM-1B's shapes (6.6 GB, made once in `bench/.cache`): noise, at the speed of a trained
+ * model. Fifty frames of each utterance. Overhead is the time of the frames ÷ the time in onnxruntime.
+ */
 export const csmFrames: Row = {
   id: "codec-lm-csm",
   what: "CSM-1B's shapes (dice for weights), int4: a frame of one utterance, and of eight at once; the first frame behind a prompt of about 100 positions",
@@ -34,6 +38,7 @@ export const csmFrames: Row = {
   },
 };
 
+/** As `codec-lm-csm`, with Qwen3-TTS-0.6B's shapes (2.5 GB). */
 export const qwen3TtsFrames: Row = {
   id: "codec-lm-qwen3-tts",
   what: "Qwen3-TTS-0.6B's shapes (dice for weights), int4 talker and int8 predictor, a reference of 5 s: a frame of one utterance, and of four at once; the first frame",

@@ -10,6 +10,11 @@ import { NotMeasuredError } from "../not-measured-error.ts";
 import { residentKb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * `VmRSS` every 50 ms for 60 s, while four keys each have 32 long streams, large conversations, unfinished
+ * and aborted uploads, and whole replies, of which none is read. Then 6 s after all clients have left; five
+ * requests must succeed. Linux only.
+ */
 export const crowdMemory: Row = {
   id: "crowd-memory",
   what:

@@ -6,6 +6,11 @@ import { percentile } from "../load/percentile.ts";
 import { tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Phases of 240 requests, as in `eight-clients`. The third key begins 512 requests for the longest text and
+ * reply; it repeats refused or ended ones after 250 ms and abandons unread ones after 6 s. No rate limits; a
+ * refused or cut request counts as failed.
+ */
 export const crowd: Row = {
   id: "crowd",
   what:

@@ -4,6 +4,11 @@ import { startServerProcess } from "../load/server-process.ts";
 import { oneClient, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * 300 requests of ten words (20 sentences, random order), one after the other, from just before the first
+ * byte is written to the first `audio` event. The louder of the first two frames must be above −40 dB of
+ * full scale.
+ */
 export const firstAudio: Row = {
   id: "first-audio",
   what: "first audio of `/v1/converse/stream`, 10 words, one client, warm (speech in the first two frames)",
@@ -25,6 +30,10 @@ export const firstAudio: Row = {
   },
 };
 
+/**
+ * 200 requests from eight clients that play in real time and wait up to two seconds between requests. The
+ * second figure: eight clients that never wait and read as fast as they can.
+ */
 export const eightClients: Row = {
   id: "eight-clients",
   what: "the same with 8 clients, playing in real time",

@@ -4,6 +4,10 @@ import { runLoad } from "../load/load-job.ts";
 import { oneClient, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Two `antiphon serve` over one PostgreSQL and one Valkey behind HAProxy (`deploy/haproxy/haproxy.cfg`), and
+ * one of them asked directly. Median of three rounds.
+ */
 export const fleetFirstAudio: Row = {
   id: "fleet",
   what: "first audio p95 of 8 clients who read as fast as they can: two servers with PostgreSQL and Valkey behind HAProxy; one of them asked directly; their ratio",
@@ -31,6 +35,10 @@ export const fleetFirstAudio: Row = {
     }),
 };
 
+/**
+ * One server after the other is stopped (draining for 3 s) and started again. A request without an end
+ * counts as failed.
+ */
 export const fleetRestart: Row = {
   id: "fleet-restart",
   what: "requests that fail while both of these servers are restarted, one after the other, under 8 clients; how many there were",

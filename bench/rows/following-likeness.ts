@@ -1,6 +1,10 @@
 import { least, mean, type Named } from "../following/summary.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * GE2E cosines between the speech of `following-pitch` and the person's other clip, four sentences a clip. 0
+ * is speaker `0` without following, 1 the person's own clip.
+ */
 export const followingVoice: Row = {
   id: "following-voice",
   what: "likeness to another clip of the same person (GE2E, resemblyzer): the share of the way from the unfollowed voice to the person's own clip, mean and least; mean cosines without, with, and of the person",
@@ -21,6 +25,7 @@ export const followingVoice: Row = {
   },
 };
 
+/** The speech of `following-pitch`, judged as in `naturalness`, and speaker `0` in the same sentences. */
 export const followingNaturalness: Row = {
   id: "following-naturalness",
   what: "P.808 of speech that follows a person, mean and least; of the same sentences without following",

@@ -8,6 +8,10 @@ import { readClip } from "../read-clip.ts";
 import type { Row } from "../row.ts";
 import { speechOf } from "../speech-of.ts";
 
+/**
+ * Four people who speak English: each transcript, after the clip with and without its text. Pauses are left
+ * out. People slower than 0.72 of our pace are listed separately.
+ */
 export const followingRate: Row = {
   id: "following-rate",
   what: "seconds that we take for what a person said in English against theirs, pauses left out, worst: the clip's words known; not known; people slower than 0.72 of our pace, who are followed up to there",

@@ -2,6 +2,10 @@ import { isCleanEnglish } from "../following/heard-words.ts";
 import { mean, most, type Named } from "../following/summary.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * The speech of `following-pitch`, transcribed as in `words`: all sentences after clean English clips, a
+ * third of them after the others. That third is harder: 0.044 instead of 0.034 without following.
+ */
 export const followingWords: Row = {
   id: "following-words",
   what: "word error rate of speech that follows a person, Whisper base: mean over clean English clips; mean over all clips and the worst; without following",

@@ -13,6 +13,7 @@ import { type ServerProcess, startServerProcess } from "../load/server-process.t
 import { TEN_WORDS, TURNS, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/** Differences of medians to the body's first byte, with the ten words of `first-audio`. */
 export const formatsFirstByte: Row = {
   id: "formats-first-byte",
   what: "first byte of `/v1/audio/speech` beyond the first audio of `/v1/converse/stream`, one client, p50: pcm; mp3; opus",
@@ -35,6 +36,7 @@ export const formatsFirstByte: Row = {
   },
 };
 
+/** Eight clients that read as fast as they can, with MP3 and with PCM. */
 export const formatsEightClients: Row = {
   id: "formats-eight-clients",
   what: "first byte of `/v1/audio/speech` with 8 clients that read as fast as they can: mp3 ÷ pcm, p95",
@@ -54,6 +56,7 @@ export const formatsEightClients: Row = {
   },
 };
 
+/** User and system time to encode 41 s of speaker `0`, the median of nine passes, and the file's size. */
 export const encoderCpu: Row = {
   id: "encoder-cpu",
   what: "CPU time of the encoders a second of speech, in pieces of 80 ms, and the bytes it takes",

@@ -4,6 +4,10 @@ import { everydayTalk, heldOutLines } from "../gate-lines.ts";
 import { percentile } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Lines of `training/gate/held-out`, each as the newest turn, and every turn of the third of
+ * `training/replies/conversations` that the gate never saw. A turn's time is the whole classification.
+ */
 export const gate: Row = {
   id: "gate",
   what: "the safety gate on lines that it never learnt from; its time for a turn, load and memory",

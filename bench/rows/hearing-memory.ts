@@ -10,6 +10,10 @@ import { NotMeasuredError } from "../not-measured-error.ts";
 import { maxResidentMb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Resident memory beyond that of a server without weights: loaded, after 20 requests; the highest after 16
+ * clips of 30 s; at rest. Loading: median of seven, files in the page cache. Linux only.
+ */
 export const hearingMemory: Row = {
   id: "hearing-memory",
   what: "memory that the recogniser adds to a server: loaded; the most, with clips of 30 s; at rest after them; time to load it",

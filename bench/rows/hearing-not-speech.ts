@@ -11,6 +11,10 @@ import { NotMeasuredError } from "../not-measured-error.ts";
 import { readClip } from "../read-clip.ts";
 import type { Bench, Row } from "../row.ts";
 
+/**
+ * 33 noises and eight pieces of music by formula (`bench/hearing/noises.ts`, `made-music.ts`), babble of 12
+ * to 48 of our voices, voices backwards, and 24 recordings from Debian's packages.
+ */
 export const hearingNotSpeech: Row = {
   id: "hearing-not-speech",
   what: "clips without speech that are given words: noises and signals; music by formula; 12 people and more at once, and backwards; recorded music and sounds",

@@ -9,6 +9,10 @@ import { followingScript, plainScript } from "../plain-script.ts";
 import type { Row } from "../row.ts";
 import { speechOf } from "../speech-of.ts";
 
+/**
+ * Clips of our two voices, three times three Harvard sentences at 0.85, 0.92, 1, 1.1 and 1.2 of their pace,
+ * followed with their transcript, which the model then says.
+ */
 export const hearingPace: Row = {
   id: "hearing-pace",
   what: "seconds that we take for what was said in a clip of sound alone that `recogniser.use: always` hears, against the clip's, pauses left out, at 0.85 to 1.2 of our pace: worst, mean of sizes; without hearing",

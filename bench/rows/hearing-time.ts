@@ -3,6 +3,10 @@ import { withRecogniser } from "../hearing/recogniser.ts";
 import { median } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Harvard sentences cut into clips of one length, no two alike, the recogniser in a thread of its own.
+ * Medians of 16.
+ */
 export const hearingTime: Row = {
   id: "hearing-time",
   what: "a clip of 2, 5, 10, 30 s to its words, in one thread, warm",

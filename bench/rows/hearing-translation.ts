@@ -16,6 +16,10 @@ const TRANSLATE = {
   wantsWords: false,
 } as const;
 
+/**
+ * Eight prompts exist in English too: words of the English one, as recognised, that occur in the
+ * translation. A translation may be right in other words, so there is no goal.
+ */
 export const hearingTranslation: Row = {
   id: "hearing-translation",
   what: "words of an English prompt that are in the translation of the same prompt in Spanish, French, Italian and Russian; clips of six languages that are given no words",

@@ -11,6 +11,10 @@ import type { ServerProcess } from "../load/server-process.ts";
 import { heldOf, TURNS, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * 40 authored turns over the stream, each after one audio-only turn, by both voices at several paces with up
+ * to 3 s of silence; includes transcription, the gate and the first sentence.
+ */
 export const hearingTurn: Row = {
   id: "hearing-turn",
   what: "request to first audio of an authored turn after a spoken turn of 3 s that was never heard before, one client, warm",
@@ -43,6 +47,7 @@ function spokenTurn(clip: Clip): string {
   return JSON.stringify({ conversation: [{ speaker: "0", audio_wav_b64: audio }, { speaker: "1" }] });
 }
 
+/** Three times 40 s with and without a ninth client that sends `/v1/audio/transcriptions` clips of 5 s. */
 export const hearingBeside: Row = {
   id: "hearing-beside",
   what: "underruns of 8 streams that answer a conversation and play in real time while a ninth client has clips of 5 s heard, one after the other; p95 of their first audio beside it and without",

@@ -9,6 +9,10 @@ import { median, percentile } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 import { plainWords } from "../word-errors.ts";
 
+/**
+ * Pairs of Harvard sentences by our voices, with silence around them. True times are those of the plan;
+ * misheard words are left out.
+ */
 export const hearingWordTimes: Row = {
   id: "hearing-word-times",
   what: "how far off a word's time is, against those that our own voice planned, two sentences a clip: beginnings, ends, median and p95; all together",

@@ -7,6 +7,10 @@ import { overTelephone } from "../hearing/telephone.ts";
 import { readClip } from "../read-clip.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * The clips of `words`, language unknown, by the embedded Whisper base (8 bits, greedy). Telephone: 300 Hz
+ * to 3.4 kHz, white noise, 8-bit µ-law.
+ */
 export const hearingWords: Row = {
   id: "hearing-words",
   what: "the embedded recogniser's word error rate, 60 Harvard sentences: speaker 0, speaker 1; both over a telephone with noise 30, 20, 10 and 0 dB below them",
@@ -41,6 +45,10 @@ export const hearingWords: Row = {
 const NOISE_DB = [30, 20, 10, 0];
 const MOST = 0.045;
 
+/**
+ * 21 clips (`bench/hearing/human-clips.ts`) from LibriVox, Asterisk's prompts, playing cards, short phrases
+ * and a radio. A phrase of numbers alone is not counted, because it can be written in several ways.
+ */
 export const hearingPeople: Row = {
   id: "hearing-people",
   what: "the same of people who speak English: LibriVox; telephone prompts; short phrases and numbers; over a radio",

@@ -7,6 +7,10 @@ import { heardOf, startWhisper } from "../whisper.ts";
 const SENTENCES = 20;
 const MAX_WRONG = 0.05;
 
+/**
+ * At temperature 0, British voices in British English, word errors as in `words`. 160 words a voice: one
+ * standard error is about 0.014.
+ */
 export const kokoroWords: Row = {
   id: "kokoro-words",
   what: `word error rate, ${SENTENCES} Harvard sentences, Whisper base: Kokoro's 28 voices, mean and worst`,

@@ -12,6 +12,11 @@ import { TOP } from "../top.ts";
 
 const MIB = 2 ** 20;
 
+/**
+ * A sentence of eleven words three times and one of forty, the best of each; one decoded in pieces and at
+ * once. Then streams of six sentences in real time, at most 1 s ahead, until a frame is too late for 200 ms
+ * of buffer; then the people of `following-rate`.
+ */
 export const kokoro: Row = {
   id: "kokoro",
   what: "Kokoro-82M in one thread: processor time to the first frame of eleven words, and for each second of speech; resident, loaded and after sentences of 40 words; speech in pieces against speech at once; streams held in real time by a thread a core; after hearing people, from the voices that are measured: pitch against theirs, mean and worst, and time for their words, mean and worst",

@@ -24,6 +24,10 @@ const SHAPES: Readonly<Record<string, ModelShape>> = {
 /** Dice know no end; people are answered in a sentence or two. */
 const REPLY_TOKENS = 48;
 
+/**
+ * Shapes of Qwen2.5-0.5B and SmolLM2-1.7B with random weights (made once in `bench/.cache`): the words mean
+ * nothing, the times are real. Every twelfth token ends a sentence; a reply has 48 tokens.
+ */
 export const largerWriter: Row = {
   id: "larger-writer",
   what: "request to first audio of an authored turn that a larger model writes (dice for weights, 4 bits), one client, warm; underruns of 8 streams that play in real time for 20 s while it has turn after turn written",

@@ -9,6 +9,10 @@ const PROGRAM = fileURLToPath(new URL("../library-process.js", import.meta.url))
 /** It is not made: speaking needs none. */
 const DATA_DIR = join(tmpdir(), "antiphon-bench-none");
 
+/**
+ * Readings one second and four collections after each `close()`; the last once more with glibc's thresholds
+ * at 64 kB.
+ */
 export const libraryMemory: Row = {
   id: "library-memory",
   what: "resident memory of a Node program that opens Antiphon, speaks and closes it, five times: before; speaking; after the first and the last `close()`; the last with glibc's thresholds fixed",

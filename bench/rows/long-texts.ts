@@ -12,6 +12,10 @@ import type { Row } from "../row.ts";
  */
 const SLOWEST = 10;
 
+/**
+ * 92 texts of 8,000 characters, each one repeated piece whose end the rules search for in vain
+ * (`test/text/slow-texts.ts`); the least of three readings each.
+ */
 export const longTexts: Row = {
   id: "long-texts",
   what: "processor time to read the slowest text of the longest length ÷ that of prose as long",

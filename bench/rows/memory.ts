@@ -4,6 +4,10 @@ import { converseBody, TEN_WORDS } from "../load/service-speed.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Medians of seven readings in three seconds, after a second without requests: after one request, and after
+ * 500 to 2,500, half streams, half whole replies, four at a time.
+ */
 export const memory: Row = {
   id: "memory",
   what: "resident memory, idle; and growth over 2,000 requests",

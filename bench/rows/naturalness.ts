@@ -8,6 +8,10 @@ const MAX_COSINE = 0.8;
 /** Of the first two, whom conversations have. */
 const MAX_FIRST_COSINE = 0.7;
 
+/**
+ * The audio of `words`, four sentences a clip, at one level. P.808 was trained on calls and serves to notice
+ * a change. Two clips of one person have a GE2E cosine above 0.9.
+ */
 export const naturalness: Row = {
   id: "naturalness",
   what: "P.808 (speechmos) of the first five of the embedded voice's people; cosine between the first two (resemblyzer), and between the two who are most alike",

@@ -14,6 +14,9 @@ import {
 import { rms } from "../../test/engines/embedded/listening.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Differences from `test/golden/voice/network.json` over its five sentences, with that file's tolerances.
+ */
 export const networkGoldens: Row = {
   id: "network",
   what: "network goldens: in float32, largest differences; in 8 bits, root mean squares",

@@ -5,6 +5,10 @@ import { startServerProcess } from "../load/server-process.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 
+/**
+ * Whole `/v1/tts` requests of two letters, including the commit to the database: 3,000 after 2,000 for
+ * warming up.
+ */
 export const overhead: Row = {
   id: "overhead",
   what: "service overhead: a request whose engine returns at once",

@@ -8,6 +8,10 @@ import { runLoad } from "../load/load-job.ts";
 import { converseBody, heldOf, TURNS, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * The event loop's longest lag at `/metrics`, read every second, and the longest `GET /health`, asked twenty
+ * times a second by another process, while two keys send for 60 s as fast as the server takes it.
+ */
 export const pauses: Row = {
   id: "pauses",
   what:

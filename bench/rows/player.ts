@@ -3,6 +3,10 @@ import { startServerProcess } from "../load/server-process.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * 30 replies of four words in headless Chromium, from the first frame in the page to the first sample that
+ * is not silent in an audio worklet; 30 ms are the player's lead.
+ */
 export const player: Row = {
   id: "player",
   what: "from the first frame in a page to its sound in the audio thread, by the client's player in Chromium",

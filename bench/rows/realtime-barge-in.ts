@@ -15,6 +15,11 @@ const REPLY =
   "A narrow street leads up to the market, and every house in it has another colour. My sister had a shop there. " +
   "She sold bread, apples and coffee to people who came from the ferry.";
 
+/**
+ * 60 interruptions of a reply of 20 s, 0.5 to 4 s after playback began. The player begins with 200 ms and
+ * stops at `speech_started`. Half are reported by `conversation.item.truncate`, the others estimated by the
+ * server. Played words are those that the recogniser finds in the received audio.
+ */
 export const realtimeBargeIn: Row = {
   id: "realtime-barge-in",
   what: "realtime session, a person speaks into a reply: onset of speech to the last audio that still came; to `speech_started`; interruptions after which the history has, within one word, what was heard",

@@ -11,6 +11,7 @@ import type { Row } from "../row.ts";
 
 const SESSIONS = 4;
 
+/** Two clients play the ten words of `first-audio` in real time for 60 s, alone and beside four users. */
 export const realtimeBeside: Row = {
   id: "realtime-beside",
   what: "first audio of two clients who play streams in real time, p95: alone; beside four realtime sessions that talk",

@@ -9,6 +9,10 @@ import type { Row } from "../row.ts";
 /** Recordings with so long a pause in them may be taken for ended there. */
 const MIN_PAUSE_S = 0.2;
 
+/**
+ * Each recording once, by a user who talks on whatever comes. Cut short: audio of a reply came before the
+ * end of speech. Ended too early: `speech_stopped` came before it.
+ */
 export const realtimeCutShort: Row = {
   id: "realtime-cut-short",
   what: "turns of people (semantic turn detection, medium) into which a reply was spoken while they went on; the same of turns with a pause of 0.2 s and more; turns taken for ended too early, heard or not",

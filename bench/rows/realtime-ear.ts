@@ -35,6 +35,10 @@ const NOTHING: Transcript = {
   transcribedS: 0,
 };
 
+/**
+ * A session without a connection is given 32 recordings in events of 20 ms as fast as it takes them; every
+ * pause counts as an end. User and system time from the parsing on. Then smart-turn judges 20 turns.
+ */
 export const realtimeEar: Row = {
   id: "realtime-ear",
   what: "a session that listens to people with half a second between turns: processor time a second of sound, from the client's event to the end of a turn, without judging and recognising; judging whether a turn is over: time a turn",

@@ -16,6 +16,7 @@ import type { Bench, Row } from "../row.ts";
 
 const LENGTH_S = 600;
 
+/** The sounds of `hearing-not-speech`, except people, for ten minutes, with the defaults of `server_vad`. */
 export const realtimeFalseStarts: Row = {
   id: "realtime-false-starts",
   what: "turns that begin in ten minutes of noises, typing and music, without anybody's speech",

@@ -7,6 +7,12 @@ import { seedOf } from "../realtime/seed.ts";
 import { SimulatedUser } from "../realtime/simulated-user.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Semantic turn detection (medium). A user says cut recordings of people (Debian's Asterisk prompts, 2 to 12
+ * s) in pieces of 20 ms, with room noise at −50 dB between, and speaks again 0.3 to 1 s after a reply. From
+ * the piece with the last speech, by level, to the first audio: 30 turns; 30 with a chat endpoint that
+ * answers at once; 8 with a microphone that sends only speech. `REALTIME_SEED` repeats a run.
+ */
 export const realtimeFirstAudio: Row = {
   id: "realtime-first-audio",
   what: "realtime session, end of a person's speech to the reply's first audio: embedded writer; a writer that answers at once; the latter with a microphone that sends nothing after speech",

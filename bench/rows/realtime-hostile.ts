@@ -23,6 +23,10 @@ const ATTACKS = [
   "speech as fast as it is taken",
 ] as const;
 
+/**
+ * 16 sessions of one key do one kind of harm for 40 s, and are opened again when closed. Another key asks
+ * `GET /v1/usage` every 10 ms and speaks in a transcription session in real time.
+ */
 export const realtimeHostile: Row = {
   id: "realtime-hostile",
   what:

@@ -67,6 +67,9 @@ const KINDS: Readonly<Record<string, readonly Talk[]>> = {
   ],
 };
 
+/**
+ * Turns of three sentences, with hesitations, with grouped numbers, and questions, by three of our voices.
+ */
 export const realtimeTalks: Row = {
   id: "realtime-talks",
   what: "turns of several parts kept as one turn, by kind: semantic turn detection, low; medium. Median from the end of speech to the reply",

@@ -8,6 +8,11 @@ import { LONG_SPEECH } from "../recordings/long-speech.ts";
 import { type UploadStatus, upload } from "../recordings/upload.ts";
 import type { Bench, Row } from "../row.ts";
 
+/**
+ * A key sends clips of 5 s, a quarter of a second apart: for 20 s alone; for up to 90 s beside 25 minutes of
+ * MP3 and FLAC (23 MB each); for 45 s beside five decompression bombs (`test/audio/recordings/bombs.ts`);
+ * and after four clients left. Each case has its own server.
+ */
 export const recordingsBeside: Row = {
   id: "recordings-beside",
   what:

@@ -8,6 +8,10 @@ import { decoded } from "../recordings/decoded.ts";
 import { type SpeechFiles, speechFiles } from "../recordings/speech-files.ts";
 import type { Bench, Row } from "../row.ts";
 
+/**
+ * Three minutes of our two voices, medians of nine passes; MP3 at 128 kb/s, Opus at 64 kb/s. Then the bombs
+ * of `recordings-beside`, each in its own process, abandoned after 150 s.
+ */
 export const recordingsCpu: Row = {
   id: "recordings-cpu",
   what:

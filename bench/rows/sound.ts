@@ -3,6 +3,11 @@ import type { Row } from "../row.ts";
 import type { Sounding } from "../sound/soundings.ts";
 import { THUMP_DB } from "../sound/thumps.ts";
 
+/**
+ * A frame clicks when its last sample is 0 between two that are not, or stands out from the cubic through
+ * its neighbours three times as far as any within 2 ms. Sixty Harvard sentences a person, and five-sentence
+ * replies that begin with "Hi."
+ */
 export const clicks: Row = {
   id: "clicks",
   what: "frames that end in a click: the embedded voice's people, and after hearing each of 14 people; single sentences, and replies after “Hi.”",
@@ -15,6 +20,10 @@ export const clicks: Row = {
   },
 };
 
+/**
+ * A sentence thumps when its loudest 25 ms are more than 7 dB above what nine tenths of its blocks stay
+ * below.
+ */
 export const thumps: Row = {
   id: "thumps",
   what: "loudest 25 ms of a sentence above what nine tenths of it stay below; sentences over 7 dB: the embedded voice's people; after hearing people",
@@ -43,6 +52,9 @@ export const thumps: Row = {
   },
 };
 
+/**
+ * A voice buzzes when its energy depends on the place in the hop, by tenths, each hop counted by its shares.
+ */
 export const buzz: Row = {
   id: "buzz",
   what: "energy from 10.1 to 11.9 kHz by its place in the hop of 12.5 ms, largest ÷ smallest tenth: the embedded voice's people; worst, after hearing people too",

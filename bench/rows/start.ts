@@ -3,6 +3,7 @@ import { startServerProcess } from "../load/server-process.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 
+/** Includes npm and its check for changed sources. Median of five. */
 export const start: Row = {
   id: "start",
   what: "`npm start` to listening, installed and built",

@@ -2,6 +2,11 @@ import { startServerProcess } from "../load/server-process.ts";
 import { holdsStreams, maxHeld, oneClient } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
+/**
+ * Clients play turns of five to ten seconds without a pause, with 200 ms in hand, and stop reading 480 ms
+ * ahead. A number of clients is held if none has an underrun, a failure or a first frame later than a
+ * second, for 20 s (8 s below 48 streams).
+ */
 export const streams: Row = {
   id: "streams",
   what: "real-time streams held for 20 s without an underrun",

@@ -10,6 +10,10 @@ const LIMITS = { rpm: 1_000_000, burst: 1_000_000 };
 const KEYS = 1_000;
 const IN_FLIGHT = 64;
 
+/**
+ * 20,000 takes one after the other, then 64 at once for five seconds, as a server calls it (deadline of 50
+ * ms). A take answered by the local bucket is a failure.
+ */
 export const takeValkey: Row = {
   id: "take-valkey",
   what: "a token of a shared bucket, on a Valkey server beside it, 1,000 keys: one take at a time; 64 at once",

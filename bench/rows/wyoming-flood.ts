@@ -8,6 +8,10 @@ import { startTold, type ToldProcess } from "../told-process.ts";
 import type { FloodJob, FloodTally } from "../wyoming/flood-job.ts";
 import { startWyomingServer, type WyomingServer } from "../wyoming/wyoming-server.ts";
 
+/**
+ * `describe` events as fast as possible over one or 64 connections, for 30 s after one second; `GET /health`
+ * again 10 ms after each answer, and one client of `first-audio`.
+ */
 export const wyomingFlood: Row = {
   id: "wyoming-flood",
   what:

@@ -19,13 +19,13 @@ interface RunFlags {
 /** Registers `antiphon checkpoint check|run DIR`. */
 export function registerCheckpoint(program: Command, io: CommandIo): void {
   const checkpoint = addGlobalOptions(program.command("checkpoint")).description(
-    "check a codec language model's checkpoint, and speak with it",
+    "check and run checkpoints of codec language models",
   );
 
   addGlobalOptions(checkpoint.command("check"))
-    .description("look a checkpoint over: what is missing, wrong or unexpected in it")
-    .argument("<dir>", "its folder, with config.json; or the name that it was pulled by")
-    .option("--full", "look at every number of the weights, not at a sample of the large ones")
+    .description("report what is missing, wrong or unexpected in a checkpoint")
+    .argument("<dir>", "folder with config.json, or name of a downloaded checkpoint")
+    .option("--full", "check every weight instead of a sample")
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
       const { dataDir } = await settingsOf(command, io);
       const { validateCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
@@ -44,15 +44,15 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
 
   addGlobalOptions(checkpoint.command("run"))
     .description("speak a conversation with a checkpoint, without a server")
-    .argument("<dir>", "its folder, with config.json; or the name that it was pulled by")
-    .requiredOption("--conversation <file>", "JSON file of what POST /v1/converse takes")
-    .option("--max-frames <n>", "frames of 80 ms to speak at most", wholeNumber)
-    .option("--dtype <type>", "what the weights are computed with: fp32, int8 or int4", "fp32")
-    .option("--codes <file>", "JSON file to write the chosen codes to")
-    .option("-o, --output <file>", "WAV file to write")
+    .argument("<dir>", "folder with config.json, or name of a downloaded checkpoint")
+    .requiredOption("--conversation <file>", "JSON file with a body of POST /v1/converse")
+    .option("--max-frames <n>", "maximum number of 80 ms frames", wholeNumber)
+    .option("--dtype <type>", "precision of the weights: fp32, int8 or int4", "fp32")
+    .option("--codes <file>", "JSON file for the generated codes")
+    .option("-o, --output <file>", "WAV file for the speech")
     .option(
       "--option <name=value>",
-      "a parameter of the architecture by its reference's name; uniforms=FILE.json gives the draws (may be repeated)",
+      "parameter of the reference implementation; uniforms=FILE.json sets the random draws (repeatable)",
       named,
       new Map<string, string>(),
     )

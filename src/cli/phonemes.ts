@@ -20,15 +20,13 @@ interface PhonemesOptions {
 /** Registers `antiphon phonemes TEXT|-`. */
 export function registerPhonemes(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("phonemes"))
-    .description("print the phonemes that a text is read as, one sentence a line")
-    .argument("<text>", "the text, or - for standard input")
+    .description("print the phonemes of a text, one sentence per line")
+    .argument("<text>", "text, or - for standard input")
     .addOption(
-      new Option("--language <tag>", "language, as a voice of it reads the text")
-        .choices(LANGUAGE_TAGS)
-        .default("en-US"),
+      new Option("--language <tag>", "language of the voice").choices(LANGUAGE_TAGS).default("en-US"),
     )
     .addOption(new Option("--accent <tag>", "same as --language").choices(LANGUAGE_TAGS).hideHelp())
-    .option("--json", "print a JSON array of sentences; with -, one array for each line of input")
+    .option("--json", "print a JSON array of sentences; with -, one array per line of input")
     .action(
       async (
         argument: string,

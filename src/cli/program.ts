@@ -41,12 +41,8 @@ export async function runProgram(args: readonly string[], given: CommandIo): Pro
     stdout: safeScreen(given.stdout),
     stderr: safeScreen(given.stderr),
   };
-  const program = addGlobalOptions(new Command("antiphon"))
-    .description("A conversational speech server: it takes a conversation and completes the last turn aloud.")
-    .configureOutput({ writeOut: (text) => io.stdout.write(text) });
-  for (const register of COMMANDS) register(program, io);
   try {
-    await program.parseAsync(args, { from: "user" });
+    await createProgram(io).parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -56,10 +52,19 @@ export async function runProgram(args: readonly string[], given: CommandIo): Pro
   }
 }
 
+/** Returns the command line with all commands. */
+export function createProgram(io: CommandIo): Command {
+  const program = addGlobalOptions(new Command("antiphon"))
+    .description("Conversational speech server: takes a conversation and speaks its last turn.")
+    .configureOutput({ writeOut: (text) => io.stdout.write(text) });
+  for (const register of COMMANDS) register(program, io);
+  return program;
+}
+
 /** Registers `antiphon check`, which reads the whole database of keys and usage, also while a server runs. */
 function registerCheck(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("check"))
-    .description("read the whole database of keys and usage, and report whether it is sound")
+    .description("check the database of keys and usage for damage")
     .action(async (_options: object, command: Command) => {
       const settings = await settingsOf(command, io);
       const { checkStore } = await import("../accounts/open.ts");

@@ -15,42 +15,36 @@ import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 /** Registers `antiphon say TEXT|-`, which speaks without a server. */
 export function registerSay(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("say"))
-    .description("speak a text of any length without a server")
-    .argument("[text]", "the text, or - for standard input")
-    .option("-f, --file <file>", "file with the text; one that ends in .md is read as Markdown")
+    .description("speak a text of any length, without a server")
+    .argument("[text]", "text, or - for standard input")
+    .option("-f, --file <file>", "text file to read; .md files are read as Markdown")
     .option(
       "-o, --output <file>",
-      "file to write: .wav, .mp3, .opus, .ogg or .flac (default: play it on a terminal, else write a WAV to standard output)",
+      "output file: .wav, .mp3, .opus, .ogg or .flac (default: play on a terminal, otherwise WAV to standard output)",
     )
-    .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
+    .option("--speaker <label>", "speaker label, 0 or 1 (default: 0)")
     .option(
       "--voice <name>",
-      "whose voice: maya, theo or another that `antiphon voices list` prints, or, where the model mixes, nova(2)+onyx(1)",
+      "voice from `antiphon voices list`, or a mix such as nova(2)+onyx(1) if the model mixes voices",
     )
     .option(
       "--language <tag>",
       "language of --speaker or of OpenAI's voices, such as es (default: the voice's)",
     )
-    .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
-    .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
-    .option("--dialogue", "the text is a script: lines `Name: words`, each name with a voice of its own")
-    .option("--ssml", "the text is SSML (default: only if it begins with <speak>)")
-    .option(
-      "--voice-like <file>",
-      "recording of a voice to come near to: WAV, MP3, FLAC, or Opus in Ogg or WebM",
-    )
-    .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
-    .option("--words", "put the time of each word into the captions (WebVTT only)")
+    .option("--model <id>", "model id from `antiphon models list` (default: the default model)")
+    .option("--instructions <text>", "manner, such as: cheerful, a little slower")
+    .option("--dialogue", "read the text as a script of lines `Name: words`, with one voice per name")
+    .option("--ssml", "read the text as SSML (default: if it begins with <speak>)")
+    .option("--voice-like <file>", "recording of a voice to follow: WAV, MP3, FLAC, or Opus in Ogg or WebM")
+    .option("--captions <file>", "also write captions: WebVTT (.vtt) or SubRip (.srt)")
+    .option("--words", "add the time of each word to the captions (WebVTT only)")
     .option(
       "--chapters <how>",
-      "of a long text with headings: marks in an MP3 or Opus file, or files, one for each chapter (default: marks)",
+      "chapters of a long text: marks in an MP3 or Opus file, or files, one per chapter (default: marks)",
     )
-    .option(
-      "--title <text>",
-      "title to note in an MP3, Opus or FLAC file (default: that in Markdown's front matter)",
-    )
-    .option("--author <name>", "author to note there (default: likewise)")
-    .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
+    .option("--title <text>", "title tag of an MP3, Opus or FLAC file (default: from Markdown front matter)")
+    .option("--author <name>", "author tag (default: likewise)")
+    .option("--params <json>", "generation parameters, as in params of POST /v1/tts")
     .action(async (argument: string | undefined, given: SayFlags, command: Command) => {
       const { output, ...rest } = given;
       const flags: SayFlags = output === undefined || output === "-" ? rest : given;

@@ -17,9 +17,9 @@ export function registerServe(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("serve"))
     .description("run the server until it is stopped")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on; 0 takes a free one (default: 8080)")
-    .option("--wyoming <host:port>", "also serve the Wyoming protocol there, for Home Assistant and others")
-    .option("--no-pull", "do not fetch models that are missing")
+    .option("--port <n>", "port to listen on; 0 picks a free one (default: 8080)")
+    .option("--wyoming <host:port>", "also serve the Wyoming protocol, for Home Assistant and others")
+    .option("--no-pull", "do not download missing models")
     .action(async ({ host, port, wyoming, pull }: ServeFlags, command: Command) => {
       const settings = await settingsOf(command, io, {
         host,

@@ -23,13 +23,13 @@ interface TalkFlags {
 /** Registers `antiphon talk`, a spoken conversation in a terminal until it is interrupted. */
 export function registerTalk(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("talk"))
-    .description("hold a spoken conversation through this machine's microphone")
-    .option("--url <url>", "server to use, with the key in ANTIPHON_KEY (default: one in this process)")
-    .option("--voice <name>", "voice of the replies: 0, 1 or one of OpenAI's names (default: 0)")
-    .option("--language <tag>", "language of the replies' voice, such as es (default: the voice's)")
-    .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
+    .description("hold a spoken conversation in the terminal")
+    .option("--url <url>", "server to use, with the key in ANTIPHON_KEY (default: a new one)")
+    .option("--voice <name>", "voice of the replies: 0, 1 or an OpenAI name (default: 0)")
+    .option("--language <tag>", "language of the replies, such as es (default: the voice's)")
+    .option("--model <id>", "model id from `antiphon models list` (default: the default model)")
     .option("--instructions <text>", "instructions for the assistant")
-    .option("--loudspeaker", "for use without headphones: the microphone is muted during replies")
+    .option("--loudspeaker", "mute the microphone during replies, for use without headphones")
     .action(async (flags: TalkFlags, command: Command) => {
       const settings = await settingsOf(command, io);
       const { findRecorder, findStreamPlayer } = await import("./terminal/audio-devices.ts");

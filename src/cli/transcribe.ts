@@ -24,14 +24,14 @@ interface TranscribeFlags {
 /** Registers `antiphon transcribe FILE|-`, which works without a server. */
 export function registerTranscribe(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("transcribe"))
-    .description("print what is said in a recording, without a server")
-    .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
+    .description("transcribe a recording, without a server")
+    .argument("<file>", "recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
     .option("--json", "print JSON with segments")
     .option("--srt", "print SubRip captions")
     .option("--vtt", "print WebVTT captions")
-    .option("--words", "add the time of each word: in JSON, or as a caption for each word")
-    .option("--language <code>", "language that is spoken, such as en (default: detect it)")
-    .option("--translate", "print it in English, whatever is spoken")
+    .option("--words", "add the time of each word: in JSON, or one caption per word")
+    .option("--language <code>", "language of the recording, such as en (default: detected)")
+    .option("--translate", "translate into English")
     .action(async (file: string, flags: TranscribeFlags, command: Command) => {
       const form = formOf(flags);
       const language = languageOf(flags);

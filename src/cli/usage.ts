@@ -7,8 +7,8 @@ import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 /** Registers `antiphon usage [KEY_ID]`, with the totals of `/v1/usage`. */
 export function registerUsage(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("usage"))
-    .description("print the total usage of a key, or of every key")
-    .argument("[key_id]", "as `antiphon keys list` prints it")
+    .description("print the total usage of one key or of all keys")
+    .argument("[key_id]", "id from `antiphon keys list`")
     .option("--json", "print JSON: an object for one key, an array for all")
     .action(async (keyId: string | undefined, { json }: { json?: boolean }, command: Command) => {
       await withTenancy(await settingsOf(command, io), io, async (tenancy) => {

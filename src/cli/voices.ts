@@ -21,33 +21,28 @@ interface AddFlags {
 
 /** Registers `antiphon voices list|add|rm`. A running server applies changes at once. */
 export function registerVoices(program: Command, io: CommandIo): void {
-  const voices = addGlobalOptions(program.command("voices")).description(
-    "list the voices, and add and remove voices of your own",
-  );
+  const voices = addGlobalOptions(program.command("voices")).description("list, add and remove voices");
 
   addGlobalOptions(voices.command("list"))
-    .description("list what a voice may be called: the models' own, and every key's")
-    .option("--language <tag>", "only the voices that speak it, such as es")
+    .description("list the voices of all models and keys")
+    .option("--language <tag>", "only voices that speak it, such as es")
     .option("--json", "print JSON")
     .action(async (flags: ListFlags, command: Command) => list(flags, command, io));
 
   addGlobalOptions(voices.command("add"))
-    .description("make a voice of a recording of one person, best 5 to 12 s")
-    .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
-    .requiredOption("--name <name>", "what the voice is to be called")
-    .requiredOption("--consent <text>", "a statement that the speaker agrees, which is kept with the voice")
-    .option("--key <key_id>", "whose voice it is, as `antiphon keys list` prints it (default: the only key)")
-    .option(
-      "--text <text>",
-      "all that is said in it (default: it is transcribed, if a recogniser is installed)",
-    )
-    .option("--description <text>", "what the voice is like, for people")
+    .description("create a voice from a recording of one person, ideally 5 to 12 s")
+    .argument("<file>", "recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
+    .requiredOption("--name <name>", "name of the voice")
+    .requiredOption("--consent <text>", "statement that the speaker agrees; stored with the voice")
+    .option("--key <key_id>", "id of the key that owns the voice (default: the only key)")
+    .option("--text <text>", "transcript (default: from the recogniser, if installed)")
+    .option("--description <text>", "description for people")
     .option("--json", "print JSON")
     .action(async (file: string, flags: AddFlags, command: Command) => add(file, flags, command, io));
 
   addGlobalOptions(voices.command("rm"))
-    .description("delete a voice with its recording")
-    .argument("<voice>", "its name or id, as `antiphon voices list` prints it")
+    .description("delete a voice and its recording")
+    .argument("<voice>", "name or id from `antiphon voices list`")
     .action(async (voice: string, _options: object, command: Command) => remove(voice, command, io));
 }
 

@@ -6,7 +6,7 @@ import type { UtteranceSlotOptions } from "./utterance-slots.ts";
 
 /**
  * Limits of a server, in total and per key: everything that a request may wait for. Their names in messages (`what`)
- * are also those of `/metrics` and of docs/operating.md.
+ * are also those of `/metrics` and of docs/errors.md.
  */
 export interface ServerLimits {
   readonly speaking: UtteranceSlotOptions;

@@ -30,7 +30,7 @@ export function voicesMeasuredFirst(labels: Readonly<Record<string, string>>): s
   return [...new Set([REFERENCE, ...Object.values(labels)])];
 }
 
-/** OpenAI's names of our voices: thirteen people, no two of whom sound alike (see the decision). */
+/** OpenAI's names of our voices: thirteen people, no two of whom sound alike. */
 const ALIASES: Readonly<Record<string, string>> = {
   ...{ af_alloy: "alloy", af_river: "coral", bf_emma: "marin", af_heart: "nova", bf_lily: "sage" },
   ...{ af_nicole: "shimmer", am_adam: "ash", bm_daniel: "ballad", am_michael: "cedar", am_eric: "echo" },

@@ -11,17 +11,16 @@ export const MAX_MS = 86_400_000;
 
 export const port = { minimum: 0, maximum: 65_535 };
 
-export const timeout = { minimum: 100, maximum: MAX_MS, unit: "ms" };
+export const timeout = { minimum: 100, maximum: MAX_MS };
 
 /** 0 means no delay. */
-export const delay = { minimum: 0, maximum: MAX_MS, unit: "ms" };
+export const delay = { minimum: 0, maximum: MAX_MS };
 
-export const memory = { minimum: 1, maximum: 1_048_576, unit: "MiB" };
+export const memory = { minimum: 1, maximum: 1_048_576 };
 
-/** 0 lets the server choose. */
-export const utterances = { minimum: 0, maximum: 10_000, unit: "utterances" };
-export const requests = { minimum: 0, maximum: 10_000, unit: "requests" };
-export const turns = { minimum: 1, maximum: 10_000, unit: "turns" };
+export const count = { minimum: 1, maximum: 10_000 };
+/** 0 lets the server choose, or admits none. */
+export const countOrZero = { minimum: 0, maximum: 10_000 };
 
 /** Optional text that is not empty. */
 export const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));

@@ -1,37 +1,66 @@
-import { pathToFileURL } from "node:url";
-import { expectation, LEAVES, type Leaf, type LeafSchema } from "./leaves.ts";
+import { LEAVES, type LeafSchema } from "./leaves.ts";
 import { neededIn } from "./nested-settings.ts";
 
 const PREFACE = `# Settings
 
-<!-- Generated from src/settings/schema.ts: npm run build && node dist/src/settings/document.js > docs/settings.md -->
+<!-- Generated from src/settings/schema.ts by scripts/docs.mjs -->
 
-Settings come from flags, environment variables, or a JSON file that is given with \`--config\`. Flags take precedence over the
-environment, the environment over the file, and the file over the defaults below. Antiphon refuses to start if a setting is
-unknown or has an invalid value, and names it. In the file, each dot is a level:
-\`{"port": 8080, "metrics": {"enabled": false}}\`. In the environment, commas separate the items of a list.
-\`antiphon serve --help\` lists the settings that have a flag.
+This page lists every setting. Settings come from flags, environment variables or a JSON file, in this order of precedence:
 
-| setting | variable | takes | default | meaning |
-|---|---|---|---|---|`;
+\`\`\`sh
+antiphon serve --port 8081
+ANTIPHON_METRICS_ENABLED=false antiphon serve
+echo '{"port": 8081, "metrics": {"enabled": false}}' > settings.json
+antiphon serve --config settings.json
+\`\`\`
+
+- **File**: each dot in a name is a level. Relative paths start at the file's folder.
+- **Variable**: \`ANTIPHON_\` and the name in capitals, with \`_\` before each word: \`dataDir\` is \`ANTIPHON_DATA_DIR\`,
+  \`metrics.port\` is \`ANTIPHON_METRICS_PORT\`. Commas separate list items. \`models\`, \`checkpoints\` and \`voices\` each take one
+  JSON object, with names of your choice for \`NAME\`.
+- **Flags**: \`antiphon serve --help\` lists them.
+
+Names end in their unit: \`Ms\`, \`S\`, \`Mb\` (MiB), \`Bytes\`, \`Days\`, \`Hz\`. The second column has the default in bold, then the other
+choices or the range. A server with an unknown setting or an invalid value does not start, and names it.`;
+
+/** Titles of the sections, by the first name part of their first setting in the order of the schema. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  host: "Server",
+  dataDir: "Store and keys",
+  concurrency: "Limits",
+  queueWaitMs: "Timeouts",
+  workers: "Voices and models",
+  writer: "Writer",
+  recogniser: "Recogniser",
+  realtime: "Realtime",
+  twilio: "Other protocols",
+  logLevel: "Logs and metrics",
+};
+
+const VARIABLES = `## Other variables
+
+| variable | meaning |
+|---|---|
+| \`ANTIPHON_STORE_URL\`, \`ANTIPHON_BUCKETS_URL\` | URLs; override \`urlFile\` |
+| \`ANTIPHON_WRITER_API_KEY\`, \`ANTIPHON_RECOGNISER_API_KEY\` | override \`apiKeyFile\` |
+| \`ANTIPHON_WYOMING_KEY\`, \`ANTIPHON_TWILIO_AUTH_TOKEN\` | override \`wyomingKeyFile\` and \`twilio.authTokenFile\` |
+| \`ANTIPHON_KEY\` | API key for clients and examples; the server ignores it |
+| \`ANTIPHON_DEBUG=1\` | a failing command also prints a stack trace |
+| \`HF_TOKEN\`, \`HF_ENDPOINT\`, \`PYTHON\` | see \`antiphon models pull --help\` |
+
+Variables that Kubernetes or Docker set for a service named \`antiphon\` (\`ANTIPHON_PORT=tcp://…\`) cause only a warning.`;
 
 /** Renders docs/settings.md from the schema. */
 export function settingsDocument(): string {
-  const named = LEAVES.filter(({ schema }) => schema.type === "object").flatMap(({ name, schema }) =>
-    membersOf(schema, name),
-  );
-  const tables = [
-    [PREFACE, ...LEAVES.map(row)],
-    [NAMED, ...named.map(([name, schema, isNeeded]) => innerRow(name, schema, isNeeded))],
-  ];
-  return `${tables.map((lines) => lines.join("\n")).join("\n\n")}\n\n${OTHER_VARIABLES}\n`;
+  const tables = LEAVES.flatMap(({ path: [first = ""], name, schema }, index) => {
+    const isFirst = LEAVES.findIndex(({ path }) => path[0] === first) === index;
+    const heading = isFirst && SECTIONS[first] ? [`\n## ${SECTIONS[first]}\n\n${HEADING}`] : [];
+    return [...heading, ...membersOf(schema, name).map(row)];
+  });
+  return `${[PREFACE, ...tables].join("\n")}\n\n${VARIABLES}\n`;
 }
 
-const NAMED = `\`models\`, \`checkpoints\` and \`voices\` contain entries under names that you choose. In the environment, each is one JSON
-object. Their entries:
-
-| setting | takes | default | meaning |
-|---|---|---|---|`;
+const HEADING = "| setting | values | meaning |\n|---|---|---|";
 
 type Member = readonly [name: string, schema: LeafSchema, isNeeded: boolean];
 
@@ -46,43 +75,15 @@ function membersOf(schema: LeafSchema, name: string, isNeeded = false): Member[]
   return [[name, schema, isNeeded]];
 }
 
-function innerRow(name: string, schema: LeafSchema, isNeeded: boolean): string {
-  const known = schema.default === undefined ? "" : `\`${schema.default}\``;
-  const cells = [`\`${name}\``, takesOf(schema), isNeeded ? "needed" : known, schema.description ?? ""];
-  return `| ${cells.join(" | ")} |`;
+function row([name, schema, isNeeded]: Member): string {
+  return `| \`${name}\` | ${valuesOf(schema, isNeeded)} | ${schema.description} |`;
 }
 
-function takesOf(schema: LeafSchema): string {
-  return `${expectation(schema)}${schema.unit === undefined ? "" : ` (${schema.unit})`}`;
+/** Returns the default, the other choices and the range. */
+function valuesOf(schema: LeafSchema, isNeeded: boolean): string {
+  const { default: value, enum: choices = [], minimum, maximum } = schema;
+  const preset = value === undefined || `${value}` === "" ? [] : [`**\`${value}\`**`];
+  const others = choices.filter((choice) => choice !== value).map((choice) => `\`${choice}\``);
+  const range = minimum === undefined ? [] : [`${minimum}–${maximum}`];
+  return [...(isNeeded ? ["required"] : preset), ...others, ...range].join(", ");
 }
-
-const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints a stack trace.
-\`ANTIPHON_WRITER_API_KEY\` contains the API key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` the one for the
-recogniser's endpoint (for a remote checkpoint, it is in the variable named by its \`keyEnv\`), \`ANTIPHON_WYOMING_KEY\` the key
-under which clients of the Wyoming protocol are metered, \`ANTIPHON_TWILIO_AUTH_TOKEN\` the token that Twilio signs telephone
-streams with, \`ANTIPHON_STORE_URL\` the address of a PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared
-buckets. Clients and examples read an API key from \`ANTIPHON_KEY\`; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and
-\`PYTHON\` determine how models are pulled (\`antiphon models pull --help\`). The variables that Kubernetes and Docker set by
-themselves for a service named \`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`,
-\`ANTIPHON_SERVICE_HOST\`) are ignored, with one warning on standard error.`;
-
-function row(leaf: Leaf): string {
-  const cells = [
-    `\`${leaf.name}\``,
-    `\`${leaf.variable}\``,
-    takesOf(leaf.schema),
-    shownDefault(leaf),
-    leaf.schema.description ?? "",
-  ];
-  return `| ${cells.join(" | ")} |`;
-}
-
-function shownDefault(leaf: Leaf): string {
-  if (leaf.name === "dataDir") return "the platform's data folder";
-  const value = leaf.schema.default;
-  if (leaf.schema.type === "object" || (Array.isArray(value) && value.length === 0)) return "none";
-  return value === undefined ? "" : `\`${value}\``;
-}
-
-const invokedDirectly = import.meta.url === pathToFileURL(process.argv[1] ?? "").href;
-if (invokedDirectly) process.stdout.write(settingsDocument());

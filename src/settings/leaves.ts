@@ -12,7 +12,6 @@ export interface LeafSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
-  readonly unit?: string;
   /** Accepted values in words, if the type does not say them. */
   readonly takes?: string;
   readonly description?: string;

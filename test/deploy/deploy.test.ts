@@ -53,12 +53,12 @@ test("the dashboard and the alerts use existing metrics", async () => {
   for (const name of autoscaling.match(/\bantiphon_[a-z_]+/g)!) assert.ok(exposed.has(name), name);
 });
 
-test("docs/operating.md names exactly the alerts", () => {
+test("docs/monitoring.md names exactly the alerts", () => {
   const { groups } = yaml("deploy/chart/antiphon/files/alerts.yml") as {
     groups: { rules: { alert: string; annotations: { summary: string } }[] }[];
   };
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
-  const named = read("docs/operating.md").match(/\bAntiphon[A-Z]\w+/g) ?? [];
+  const named = read("docs/monitoring.md").match(/\bAntiphon[A-Z]\w+/g) ?? [];
   assert.deepEqual([...new Set(named)].sort(), alerts.sort());
 });
 

@@ -1,50 +1,44 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { extname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
 import { launch } from "../children.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { finished, newcomersEnvironment } from "../e2e/program.ts";
 import { type ServerProcess, startServerProcess } from "../e2e/server-process.ts";
 import { assertSpeech } from "../e2e/speech.ts";
 import { TranscriptionServer } from "../recognition/transcription-server.ts";
-import { within } from "../waiting.ts";
+import { until, within } from "../waiting.ts";
 import { ChatServer } from "../writers/chat/chat-server.ts";
 
-/** A fenced block, and what the comment right before it says of it: `not run: why`, or `file: what it is saved as`. */
-interface Block {
-  readonly language: string;
-  readonly code: string;
-  readonly notRun: boolean;
-  readonly file: string | null;
+const readme = readFileSync(join(TOP, "README.md"), "utf8");
+const guides = /^\*\*Guides:\*\*[\s\S]*?\n\n/m.exec(readme)?.[0].match(/docs\/[\w-]+\.md/g) ?? [];
+
+/** The blocks of code of a page, each with its mark: `not run: why`, `file: name to save it as`, `from: file it quotes`. */
+function blocksOf(page: string) {
+  const block =
+    /^(?:<!-- (not run|file|from): (.+) -->\n)?```(sh|console|js|ts|python|md)\n([\s\S]*?)^```$/gm;
+  return [...readFileSync(join(TOP, page), "utf8").matchAll(block)].map(
+    ([, mark, what = "", language = "", code = ""]) => ({ language, code, mark, what }),
+  );
 }
 
-const readme = readFileSync(join(TOP, "README.md"), "utf8");
-const blocks: readonly Block[] = [
-  ...readme.matchAll(/^(?:<!-- (not run|file): (.+) -->\n)?```(\w+)\n([\s\S]*?)^```$/gm),
-].map(([, remark, what = "", language = "", code = ""]) => ({
-  language,
-  code,
-  notRun: remark === "not run",
-  file: remark === "file" ? what : null,
-}));
-const typed = blocks.filter(({ language, notRun }) => language === "sh" && !notRun);
-
-/** What stands for the command that `npm` installs or finds in the checkout. */
+/** Makes `antiphon` and `npx antiphon` the built program. */
 const PRELUDE = `set -eo pipefail
 antiphon() { "${process.execPath}" "${join(TOP, "dist/src/cli/main.js")}" "$@"; }
 npx() { "$@"; }
 `;
 
+const SCRIPT = "# One\n\nAnna: Did you hear that?\nBen: Hear what?\n";
+const RECORDING = readFileSync(join(TOP, "docs/samples/plain-line.mp3"));
 const HEARD = "Milk first, or last? Nobody agrees.";
-const folder = temporaryFolder();
 let server: ServerProcess;
 let writer: ChatServer;
 let recogniser: TranscriptionServer;
 let env: Record<string, string>;
 
 before(async () => {
-  // Neither of the models is needed to know that a command is right, and both would have to be fetched.
+  // The commands need no real model, and the real ones would have to be downloaded.
   writer = await ChatServer.open();
   recogniser = await TranscriptionServer.open();
   recogniser.answers(({ response }) =>
@@ -60,14 +54,8 @@ before(async () => {
     ANTIPHON_RECOGNISER_MODEL: "some-whisper",
   };
   server = await startServerProcess({ env: settings });
-  env = {
-    ...newcomersEnvironment(),
-    ...settings,
-    ANTIPHON_DATA_DIR: server.dataDir,
-    ANTIPHON_KEY: server.key,
-  };
-  mkdirSync(join(folder, "node_modules"));
-  symlinkSync(TOP, join(folder, "node_modules/antiphon"));
+  const { url: BASE_URL, key: ANTIPHON_KEY, dataDir: ANTIPHON_DATA_DIR } = server;
+  env = { ...newcomersEnvironment(), ...settings, ANTIPHON_DATA_DIR, ANTIPHON_KEY, BASE_URL };
 });
 after(async () => {
   await server?.stop();
@@ -75,56 +63,77 @@ after(async () => {
   await recogniser?.close();
 });
 
-/** Runs what README.md says, with this test's server and key in place of the reader's. */
-async function typedIn(command: string, args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await within(
-    args.at(-1)!,
-    finished(launch(command, args, { cwd: folder, env })),
-    { deadlineMs: 120_000 },
-  );
-  assert.deepEqual([code, stderr], [0, ""]);
-  // With -s, curl says nothing of a status: the envelope of errors tells.
+/** Runs a command in a folder, with this test's server and key. Returns its output. */
+async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const child = launch(command, args, { cwd, env });
+  const { code, stdout, stderr } = await within(args.at(-1)!, finished(child), { deadlineMs: 120_000 });
+  assert.equal(code, 0, stderr);
+  // With -s, curl does not report a status, but the body of an error shows it.
   assert.doesNotMatch(stdout, /"error":/);
   return stdout;
 }
 
 const here = (code: string) =>
-  code.replaceAll("http://127.0.0.1:8080", server.url).replaceAll("ANTIPHON_KEY=ant_...", "ANTIPHON_KEY");
+  code.replaceAll("http://127.0.0.1:8080", server.url).replaceAll("ant_...", server.key);
 
-test("README.md has commands, most of which are run here", () => {
-  assert.ok(typed.length >= 8, `${typed.length} blocks`);
-  assert.ok(blocks.filter(({ notRun }) => notRun).length <= 3);
-});
+test("README.md links to the guides", () => assert.ok(guides.length >= 11, `${guides.length} guides`));
 
-for (const { code } of typed) {
-  test(`README.md: ${code.split("\n")[0]}`, async () => {
-    const before = new Set(readdirSync(folder));
-    const said = await typedIn("bash", ["-c", PRELUDE + here(code)]);
-    const made = readdirSync(folder).filter((name) => !before.has(name));
-    const named = [...code.matchAll(/(?:-o|--captions|>) ([\w.]+\.\w+)/g)].map(([, name]) => name!);
-    assert.deepEqual([...new Set(named)].filter((name) => !before.has(name)).sort(), made.sort());
-    for (const name of named) assertFile(name);
-    if (code.includes("/stream")) assert.match(said, /^event: end$/m);
-    if (/transcri/.test(code)) assert.ok(said.includes(HEARD), said);
-    if (code.includes("/v1/usage")) assert.match(said, /"requests":[1-9]/);
+for (const page of ["README.md", ...guides]) {
+  describe(page, () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(TOP, join(folder, "node_modules/antiphon"));
+
+    for (const { language, code, mark, what } of blocksOf(page)) {
+      if (mark === "not run") continue;
+      const title = mark === "from" ? `quotes ${what}` : `runs ${what || code.split("\n")[0]}`;
+      test(title, async () => {
+        if (mark === "from") return assert.ok(readFileSync(join(TOP, what), "utf8").includes(code));
+        if (mark === "file") writeFileSync(join(folder, what), here(code));
+        else assert.equal(language, "sh", "only sh runs: mark the block with file, from or not run");
+        if (mark === undefined) await assertRuns(code, folder);
+        else if (language === "js") assert.notEqual(await run(process.execPath, [what], folder), "");
+      });
+    }
   });
 }
 
-for (const { code, file } of blocks.filter((block) => block.file !== null)) {
-  test(`README.md: node ${file}`, async () => {
-    assert.ok(readme.includes(`\`node ${file}\``), `the page says to run ${file}`);
-    writeFileSync(join(folder, file!), here(code));
-    assert.match(await typedIn(process.execPath, [file!]), /\d s: The kettle is on\.\n$/);
-  });
+/** Runs the commands of a block, after making the files that a reader has. */
+async function assertRuns(code: string, folder: string): Promise<void> {
+  for (const [, name] of code.matchAll(/(?:@|-f |--voice-like |transcribe )([\w-]+\.\w+)/g)) {
+    const file = join(folder, name!);
+    if (!existsSync(file)) writeFileSync(file, /\.(?:md|txt)$/.test(file) ? SCRIPT : RECORDING);
+  }
+  const said = await run("bash", ["-c", PRELUDE + here(code)], folder);
+  for (const [, name] of code.matchAll(/(?:-o|--captions|>) ([\w.-]+\.\w+)/g)) assertFile(folder, name!);
+  if (code.includes("/audio/trans")) assert.ok(said.includes(HEARD), said);
+  if (code.includes("/stream")) assert.match(said, /^event: end$/m);
+  if (code.includes("/v1/usage")) assert.match(said, /"requests":[1-9]/);
 }
 
-function assertFile(name: string): void {
+function assertFile(folder: string, name: string): void {
   const bytes = readFileSync(join(folder, name));
-  const check: Record<string, () => void> = {
-    ".wav": () => assertSpeech(bytes),
-    ".mp3": () => assert.ok(bytes.length > 8_000 && bytes.readUInt16BE() >> 5 === 0x7ff, `${name} is no MP3`),
-    ".vtt": () => assert.match(bytes.toString(), /^WEBVTT\n\n00:00:0/),
-    ".key": () => assert.match(bytes.toString(), /^ant_\w{38}\n$/),
-  };
-  (check[extname(name)] ?? (() => assert.fail(`nothing is known of ${name}`)))();
+  assert.ok(bytes.length > (/\.(?:mp3|raw)$/.test(name) ? 8_000 : 20), `${name} has ${bytes.length} bytes`);
+  if (name.endsWith(".wav")) assertSpeech(bytes);
+  if (name.endsWith(".mp3")) assert.ok(bytes.readUInt16BE() >> 5 === 0x7ff, `${name} is no MP3`);
 }
+
+test("examples/agent.mjs calls a function for a spoken question, and speaks the answer", async () => {
+  const cwd = temporaryFolder();
+  await run("bash", ["-c", `${PRELUDE}antiphon say "How is it in Rome?" -o turn.wav`], cwd);
+  const programs = { rec: "cat turn.wav /dev/zero | head -c 480000", play: "exec wc -c" };
+  for (const [name, script] of Object.entries(programs))
+    writeFileSync(join(cwd, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const call = { index: 0, id: "call_0", function: { name: "weather", arguments: '{"town":"Rome"}' } };
+  const calling = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+  writer.next(
+    (chat) => chat.begin().send(calling).finish("tool_calls"),
+    (chat) => chat.begin().say(chat.body.messages.at(-1)!.content).finish(),
+  );
+  const options = { cwd, env: { ...env, PATH: `${cwd}:${process.env.PATH}` } };
+  const agent = launch(process.execPath, [join(TOP, "examples/agent.mjs")], options);
+  let said = "";
+  agent.stdout!.on("data", (text) => (said += text));
+  await until("the answer", () => said.startsWith(`user: ${HEARD}\n`) && /^assistant: .*clear/m.test(said));
+  agent.kill();
+});

@@ -30,8 +30,8 @@ interface Span {
   readonly parent?: { readonly spanId: string };
 }
 
-it("the tracing example of docs/operating.md exports every request", async () => {
-  const page = readFileSync(join(TOP, "docs", "operating.md"), "utf8");
+it("the tracing example of docs/monitoring.md exports every request", async () => {
+  const page = readFileSync(join(TOP, "docs", "monitoring.md"), "utf8");
   const [, example = ""] = /```js\n(\/\/ otel\.mjs\n[\s\S]*?)```/.exec(page) ?? [];
   const folder = temporaryFolder();
   const otel = join(folder, "otel.mjs");

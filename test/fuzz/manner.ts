@@ -12,7 +12,7 @@ export const mannerFuzz: Fuzzer = {
   async close() {},
 };
 
-/** The bounds in docs/voices.md. */
+/** Bounds of the combined figures, as in `read-manner.ts`. */
 const BOUNDS: Readonly<Record<keyof Manner, readonly [number, number]>> = {
   tempo: [0.75, 1.25],
   pitch: [0.84, 1.19],

@@ -40,9 +40,9 @@ function familiesOf(text: string): string[] {
   return [...families];
 }
 
-/** The families that docs/operating.md lists, and the prefixes of those it abbreviates. */
+/** The families that docs/monitoring.md lists, and the prefixes of those it abbreviates. */
 function documented(): { names: string[]; prefixes: string[] } {
-  const page = readFileSync(join(TOP, "docs", "operating.md"), "utf8");
+  const page = readFileSync(join(TOP, "docs", "monitoring.md"), "utf8");
   const [, table = ""] = /^\| metric \|.*\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
   const all = table.split("\n").flatMap((row) => {
     const cell = /^\| (.*?) \|/.exec(row)?.[1] ?? "";
@@ -53,7 +53,7 @@ function documented(): { names: string[]; prefixes: string[] } {
 }
 
 describe("GET /metrics", () => {
-  test("has the families and labels that docs/operating.md lists, and no others", async () => {
+  test("has the families and labels that docs/monitoring.md lists, and no others", async () => {
     const recogniser = new ScriptedRecogniser();
     const writer = new ScriptedWriter(["It is.", "It was."]);
     server = await startTestServer({ recogniser, writer, wyoming: true });

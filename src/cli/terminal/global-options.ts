@@ -8,7 +8,7 @@ export function addGlobalOptions(command: Command): Command {
   return command
     .option(
       "--data-dir <dir>",
-      "folder for keys, usage and models (default: $ANTIPHON_DATA_DIR, or else the platform's)",
+      "folder for keys, usage and models (default: $ANTIPHON_DATA_DIR or the platform's)",
     )
     .option("--config <file>", "JSON file with settings")
     .version(version(), "-V, --version", "print the version")

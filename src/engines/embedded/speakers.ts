@@ -41,10 +41,9 @@ export interface EmbeddedVoice extends EmbeddedSpeaker, Physique {
 
 /**
  * Creates the voices. `0` is the voice as trained, a woman's; `5` to `12` have trained adapters ({@link TRAINED});
- * the others are derived from `0`. `1` is a man's: deeper, with a longer vocal tract, more treble where men's voices
- * carry, slower and more even (docs/decisions/0015). `2` (a low woman's), `3` (a light man's) and `4` (a bright
- * woman's) move formants by factors that differ by frequency (docs/decisions/0046); following starts from none of
- * them.
+ * the others are derived from `0` (docs/decisions/0046-five-people.md). `1` is a man's: deeper, with a longer vocal
+ * tract, more treble where men's voices carry, slower and more even. `2` (a low woman's), `3` (a light man's) and `4`
+ * (a bright woman's) move formants by factors that differ by frequency; following starts from none of them.
  */
 export function createVoices(): ReadonlyMap<string, EmbeddedVoice> {
   return new Map([

@@ -42,7 +42,7 @@ export interface KokoroSources {
 
 type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
 
-/** Maximum memory shared by all threads, and of each thread (measured: see docs/performance.md). */
+/** Maximum memory shared by all threads, and of each thread (measured: row `kokoro` of docs/performance.json). */
 const SHARED_BYTES = 340 * 2 ** 20;
 const THREAD_BYTES = 450 * 2 ** 20;
 

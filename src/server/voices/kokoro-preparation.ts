@@ -81,5 +81,5 @@ export function measureRemaining({
   };
 }
 
-/** Memory of a measuring process (see docs/performance.md), with a margin. */
+/** Measured memory of a measuring process, with a margin. */
 const MEASURING_BYTES = 2 * 2 ** 30;

@@ -12,7 +12,8 @@ type Row = readonly [
 
 /**
  * Factors of each trait, its level in dB, and other words for it. The directions follow Scherer's review of vocal emotion
- * (Speech Communication 40, 2003, table 2); the amounts cost hardly any intelligibility (docs/voices.md).
+ * (Speech Communication 40, 2003, table 2); the amounts cost hardly any intelligibility (`bench/rows/manners.ts`).
+ * The table in docs/voices.md has the same figures.
  */
 export const TRAITS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ["slower", [0.85, 1, 1, 1.2, 0, "slow slowly"]],

@@ -38,7 +38,6 @@ export function languageFuzz(language: Language, pieces: readonly string[]): Fuz
     }
     language.question(text);
     language.choiceAt(text.split(" "));
-    language.sentences.isHeading(text);
     for (let mark = text.indexOf("."); mark >= 0; mark = text.indexOf(".", mark + 1))
       language.sentences.continues(text, mark, mark + 2);
   };

@@ -110,11 +110,7 @@ const EXPOSED = [
   "X-Request-ID",
   ...RETRY_HEADERS,
   ...RATE_HEADERS,
-  "X-Antiphon-Stop",
-  "X-Antiphon-Speed",
-  "X-Antiphon-Manner",
-  "X-Antiphon-Ignored",
-  "X-Antiphon-Cautions",
+  ...["Stop", "Speed", "Manner", "Voices", "Ignored", "Cautions"].map((name) => `X-Antiphon-${name}`),
 ].join(", ");
 
 /** The asterisk covers headers of client libraries (`x-stainless-lang`, …); it does not cover `Authorization`. */

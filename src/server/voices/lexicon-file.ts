@@ -2,6 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import type { Lexicon } from "../../core/script.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
+import { accentOfTag, LANGUAGE_TAGS } from "../../text/languages/languages.ts";
+import { AMERICAN } from "../../text/phonemes/accent.ts";
 import { parseLexicon } from "../../text/phonemes/user-lexicon.ts";
 import { UsageError } from "../errors.ts";
 
@@ -21,10 +23,14 @@ export async function serverLexicon({ lexicon: file }: Pick<Settings, "lexicon">
     throw Object.assign(new SettingsError("file", why), { cause });
   });
   if (bytes === null) throw wrong(`${file} is larger than 4 MiB: keep to the words that you need`);
-  const text = decoded(bytes);
+  const text = utf8OrNull(bytes);
   if (text === null) throw wrong(`${file} is not in UTF-8: save it in that encoding`);
   try {
-    return parseLexicon(text, file);
+    return parseLexicon(
+      text,
+      file,
+      LANGUAGE_TAGS.map((tag) => accentOfTag(tag) ?? AMERICAN),
+    );
   } catch (error) {
     throw wrong((error as Error).message, error);
   }
@@ -36,7 +42,7 @@ async function readAtMost(file: string, maxBytes: number): Promise<Buffer | null
 }
 
 /** Decodes UTF-8; `null` if it is invalid. */
-function decoded(bytes: Buffer): string | null {
+function utf8OrNull(bytes: Buffer): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

@@ -40,8 +40,6 @@ export interface SentenceRules {
    * @param next index of the next character that is no space
    */
   continues(paragraph: string, mark: number, next: number): boolean;
-  /** Returns whether a line by itself is the heading of a chapter, such as "Chapter 3". */
-  isHeading(line: string): boolean;
 }
 
 /** Pronunciations that a language's own rules cannot know. Phonemes are in the alphabets of their own languages. */

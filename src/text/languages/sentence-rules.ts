@@ -1,12 +1,11 @@
 import { isSpaceCode } from "../characters.ts";
 import type { Language, Question, SentenceRules } from "./language.ts";
 
-export interface AbbreviationRules {
+interface AbbreviationRules {
   /** Abbreviations, without their last full stop, that never end a sentence: titles, "p. ej.". */
   readonly beforeAnything: ReadonlySet<string>;
   /** Abbreviations that continue before a number: "pág. 7". */
   readonly beforeNumbers: ReadonlySet<string>;
-  readonly heading: RegExp;
 }
 
 /** Longer words are no abbreviations. Bounds the search. */
@@ -16,11 +15,7 @@ const INITIAL = /^\p{Lu}$/u;
 const NUMBER_AHEAD = /^(?:\p{Nd}|[IVXLC]{1,8}(?!\p{L}))/u;
 
 /** Makes the rules of a language whose abbreviations are listed. Single capitals are initials: "J. L. Borges". */
-export function createSentenceRules({
-  beforeAnything,
-  beforeNumbers,
-  heading,
-}: AbbreviationRules): SentenceRules {
+export function createSentenceRules({ beforeAnything, beforeNumbers }: AbbreviationRules): SentenceRules {
   return {
     continues(paragraph, mark, next) {
       if (paragraph.charAt(mark) !== ".") return false;
@@ -28,7 +23,6 @@ export function createSentenceRules({
       if (beforeAnything.has(word) || INITIAL.test(word)) return true;
       return beforeNumbers.has(word) && NUMBER_AHEAD.test(paragraph.slice(next, next + 10));
     },
-    isHeading: (line) => heading.test(line),
   };
 }
 

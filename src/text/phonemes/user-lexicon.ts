@@ -98,9 +98,9 @@ const MAX_LINES = 10_000;
 
 /**
  * Parses a lexicon file: a word, a tab, and its `/phonemes/` or respelling per line; `#` begins a comment. Throws an
- * Error that names the file, the line and the problem.
+ * Error that names the file, the line and the problem. Phonemes may be those of any accent.
  */
-export function parseLexicon(text: string, file: string): LexiconEntry[] {
+export function parseLexicon(text: string, file: string, accents = [AMERICAN]): LexiconEntry[] {
   if (XML.test(text)) throw new Error(`${file} is a PLS (XML) lexicon, which is not read: ${FORM}`);
   const words: LexiconEntry[] = [];
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
@@ -114,8 +114,8 @@ export function parseLexicon(text: string, file: string): LexiconEntry[] {
     if (said === undefined) throw new Error(`${where}, has no tab: ${FORM}`);
     if (rest.length > 0) throw new Error(`${where}, has more than one tab: ${FORM}`);
     const own = [word.trim(), said.trim()] as const;
-    const fault = lexiconEntryFault(own);
-    if (fault !== null) throw new Error(`${where}: ${fault}`);
+    const [fault = null, ...others] = accents.map((accent) => lexiconEntryFault(own, accent));
+    if (fault !== null && !others.includes(null)) throw new Error(`${where}: ${fault}`);
     words.push(own);
   }
   return words;

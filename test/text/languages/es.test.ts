@@ -86,11 +86,6 @@ describe("Spanish sentences", () => {
     ])
       assert.ok(!goesOn(SPANISH, text), text);
   });
-  it("have headings", () => {
-    for (const line of ["Capítulo 3", "CAPÍTULO IV: El viaje", "Epílogo"])
-      assert.ok(SPANISH.sentences.isHeading(line), line);
-    assert.ok(!SPANISH.sentences.isHeading("Parte de la casa es nueva"));
-  });
 
   const QUESTIONS = {
     open: [

@@ -5,7 +5,6 @@ export const TINY: Language = {
   tag: "es",
   sentences: {
     continues: (paragraph, mark) => paragraph.slice(0, mark).endsWith("tit"),
-    isHeading: () => false,
   },
   alphabet: { symbols: new Set("abdeiknotˈñ "), spellings: [["rr", "n"]] },
   normalise: (sentence) => sentence.replace(/\d+/g, "na"),

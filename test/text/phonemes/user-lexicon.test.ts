@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { accentOfTag } from "../../../src/text/languages/languages.ts";
+import { AMERICAN } from "../../../src/text/phonemes/accent.ts";
 import { ACCEPTED, inlineFault, readGivenPhonemes } from "../../../src/text/phonemes/given-phonemes.ts";
 import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
 import {
@@ -224,9 +226,10 @@ describe("any text", () => {
 
 describe("a lexicon file", () => {
   it("has one word per line, comments, blank lines and any line ending", () => {
-    const words = parseLexicon("\ufeff# mine\r\n\r\n  # more\r\nfoo\t/fˈu/\r\nSQL\tsequel\r\n", "x.tsv");
+    const file = "\ufeff# mine\r\n\r\n  # more\r\nfoo\t/fˈuɲo/\r\nSQL\tsequel\r\n";
+    const words = parseLexicon(file, "x.tsv", [AMERICAN, accentOfTag("es")!]);
     assert.deepEqual(words, [
-      ["foo", "/fˈu/"],
+      ["foo", "/fˈuɲo/"],
       ["SQL", "sequel"],
     ]);
   });

@@ -178,7 +178,7 @@ function voicePaths(ref: Ref): Json {
         ],
         content: json(ref(VoiceList)),
       }),
-      post: operation("speech", "createVoice", "Make a voice of a recording, as in OpenAI's API", {
+      post: operation("speech", "createVoice", "Create a voice from a recording, as in OpenAI's API", {
         body: ref(NewVoiceForm),
         mediaType: FORM,
         examples: BODY_EXAMPLES.newVoice,
@@ -196,7 +196,7 @@ function voicePaths(ref: Ref): Json {
       }),
     },
     "/v1/audio/voices/{voice}/sample": {
-      get: operation("speech", "getVoiceSample", "Hear a voice", {
+      get: operation("speech", "getVoiceSample", "Get a sample of a voice", {
         parameters: [
           inPath("voice", VOICE_WORDS),
           query("model", "A public model id. Absent: the default model."),
@@ -244,9 +244,9 @@ function queryPaths(ref: Ref): Json {
       get: operation("optional", "getMetrics", "Prometheus metrics", { content: { "text/plain": TEXT } }),
     },
     "/openapi.json": {
-      get: operation("open", "getOpenApi", "This document", { content: json({ type: "object" }) }),
+      get: operation("open", "getOpenApi", "The OpenAPI document", { content: json({ type: "object" }) }),
     },
-    "/docs": { get: page("open", "getDocs", "This document as an interactive page") },
+    "/docs": { get: page("open", "getDocs", "The API reference as an interactive page") },
     "/": { get: page("optional", "getPlayground", "A page for trying out the service") },
   };
 }

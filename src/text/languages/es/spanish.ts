@@ -26,8 +26,6 @@ export const SPANISH: Language = {
   sentences: createSentenceRules({
     beforeAnything: new Set(NEVER_LAST),
     beforeNumbers: new Set(NUMBERED.keys()),
-    heading:
-      /^(?:(?:cap[ií]tulo|parte|libro|acto|escena|canto|carta)\s+[\p{L}\d]{1,20}(?:$|[.:—–-].*)|(?:pr[óo]|ep[íi])logo[^.!?]{0,40}$)/iu,
   }),
   alphabet: SPANISH_ALPHABET,
   normalise: normaliseSpanish,

@@ -4,7 +4,7 @@ import { createQuestionRules, createSentenceRules } from "../sentence-rules.ts";
 import { ITALIAN_ALPHABET } from "./alphabet.ts";
 import { normaliseItalian } from "./normalise.ts";
 import { createUnitReader } from "./phonemes.ts";
-import { loadStressTable, type StressTable } from "./stress-table.ts";
+import { loadStressTable } from "./stress-table.ts";
 import { NUMBERED, TITLES } from "./vocabulary.ts";
 
 const QUESTIONS = createQuestionRules({
@@ -19,21 +19,14 @@ const QUESTIONS = createQuestionRules({
   alternatives: wordSet("o oppure"),
 });
 
-const HEADING =
-  /^(?:(?:capitolo|parte|libro|atto|scena|canto|lettera)\s+[\p{L}\d]{1,20}(?:$|[.:—–-].*)|(?:prologo|epilogo|prefazione|introduzione|appendice)[^.!?]{0,40}$)/iu;
-
 /** Loads the list of stressed words (30 kB) with the reader. */
 export async function loadItalian(): Promise<Language> {
-  return createItalian(await loadStressTable());
-}
-
-export function createItalian(table: StressTable): Language {
+  const table = await loadStressTable();
   return {
     tag: "it",
     sentences: createSentenceRules({
       beforeAnything: new Set([...TITLES.keys(), "es", "p.es", "p", "ad.es"]),
       beforeNumbers: new Set(NUMBERED.keys()),
-      heading: HEADING,
     }),
     alphabet: ITALIAN_ALPHABET,
     normalise: normaliseItalian,

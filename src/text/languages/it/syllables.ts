@@ -1,4 +1,4 @@
-export type Openness = "open" | "closed";
+type Openness = "open" | "closed";
 
 const VOWEL = /[aeiouy]/;
 const GRAVE = "\u0300";

@@ -15,7 +15,7 @@ const WARM_UP_REQUESTS = 100;
 /** This build and another, each started in turn, first one and then the other first. */
 export const pairs: Row = {
   id: "pairs",
-  what: "this build ÷ the one in the folder of `--against`: start, first audio p50 and p95, CPU a request, memory idle and after",
+  what: "this build ÷ the one in the folder of `--against`, both without a writer: start, first audio p50 and p95, CPU a request, memory idle and after",
   goal: `each ≤ ${MAX_RATIO}`,
   isOnlyByName: true,
   async measure({ isQuick, against, note }) {
@@ -66,7 +66,12 @@ async function startServerOf(tree: string): Promise<ServerProcess> {
   const program = "dist/src/cli/main.js";
   let key = "";
   const server = await startServerProcess({
-    serve: { command: process.execPath, args: [program, "serve", "--no-pull"], cwd: tree, isWrapper: false },
+    // Weights of a writer belong to a build: one build would load its writer, the other might have none.
+    serve: {
+      command: "env",
+      args: ["ANTIPHON_WRITER_KIND=none", process.execPath, program, "serve", "--no-pull"],
+      ...{ cwd: tree, isWrapper: false },
+    },
     key: "made by itself",
     async prepare(dataDir) {
       const made = execFileSync(

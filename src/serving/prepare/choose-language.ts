@@ -1,7 +1,7 @@
 import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
-import { languageCodeFrom, languageCodeOfName, languageName } from "../../core/languages.ts";
+import { languageCodeFrom, languageName } from "../../core/languages.ts";
 import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
-import { detectOtherLanguage } from "../../text/other-language.ts";
+import { detectLanguage } from "../../text/detect-language.ts";
 import { chooseVoice, findModelVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** What a request's `language` leaves of a model. */
@@ -61,7 +61,7 @@ export const AUTO = /^\s*auto\s*$/i;
 
 /** Returns the language of a text, if it is clear and `voice` speaks it; else `undefined`. */
 export function textLanguage(text: string, voice: string, card: ModelVoices): string | undefined {
-  const code = languageCodeOfName(detectOtherLanguage(text)?.toLowerCase() ?? "");
+  const code = detectLanguage(text);
   return code === null ? undefined : telephoneLanguage(code, voice, card);
 }
 

@@ -4,8 +4,8 @@ import { languageCodeFrom } from "../../core/languages.ts";
 import { type MarkedText, pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { ModelVoice } from "../../core/model-card.ts";
 import type { Lexicon } from "../../core/script.ts";
+import { detectOtherLanguage } from "../../text/detect-language.ts";
 import { accentOfTag } from "../../text/languages/languages.ts";
-import { detectOtherLanguage } from "../../text/other-language.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
 import {
@@ -214,7 +214,7 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
 function notInLanguage(text: string, tag: string, { id, takes, voices, others = [] }: ModelVoices): string[] {
   if (takes.oneLanguage !== true) return [];
   const own = languageTitle(tag);
-  const found = detectOtherLanguage(text, own);
+  const found = detectOtherLanguage(text, tag.split("-")[0]);
   if (found !== null) {
     const speakers = [...voices, ...others].filter(({ language }) => languageTitle(language ?? "") === found);
     const remedy =

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, Writer, WrittenPart } from "../../core/writer.ts";
-import { isClearlyEnglish } from "../../text/other-language.ts";
+import { detectLanguage } from "../../text/detect-language.ts";
 import { completeEllipsis } from "./complete-ellipsis.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
@@ -20,7 +20,7 @@ export async function fixedReply(
   const said = recentLines(dialogue);
   const newest = said.at(-1) ?? "";
   if (!gate.mayBeEnglish(newest)) return null;
-  if (dialogue.language !== undefined && !isClearlyEnglish(newest)) return null;
+  if (dialogue.language !== undefined && detectLanguage(newest) !== "en") return null;
   const lines = said.filter((line) => gate.mayBeEnglish(line));
   const completed = completeEllipsis(dialogue.history, dialogue.speaker).map((turn) => [turn]);
   for (const judged of [lines, ...completed]) {

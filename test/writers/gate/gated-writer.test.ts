@@ -75,8 +75,8 @@ describe("gateWriter", () => {
     const inner = new ScriptedWriter(["Sí."]);
     const writer = gateWriter(inner, new NamingGate());
     const replyTo = (text: string) => replyOf(writer, { ...dialogueOf(text), language: "es" });
-    assert.equal(await replyTo("danger: medical"), "Sí.");
-    assert.notEqual(await replyTo("danger: medical\nI will be there and then they will not have any"), "Sí.");
+    assert.equal(await replyTo("danger: medical\nNo puedo respirar y me duele el pecho"), "Sí.");
+    assert.notEqual(await replyTo("danger: medical\nI cannot breathe"), "Sí.");
   });
 
   it("ignores instructions that turn the gate off", async () => {

@@ -123,7 +123,7 @@ const HERE = {
     minimum: 0,
     maximum: MAX_MS / 1_000,
     default: 0,
-    description: "Idle time before it is unloaded, unless `resident`; 0 means that only a need for memory unloads it.",
+    description: "Idle time before it is unloaded, unless `resident`; 0: only if memory is needed.",
   }),
 };
 

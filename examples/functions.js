@@ -1,5 +1,5 @@
-// Asks a question that takes two functions, with OpenAI's package, and prints the answer. The server's writer has to be
-// a model that calls functions: npm install openai ws
+// Asks a question that needs two functions, with OpenAI's package, and prints the answer. The server's writer must be
+// a model that calls functions. First: npm install openai ws
 //   ANTIPHON_KEY=ant_... node examples/functions.js "How is it in Rome, and what time is it there?"
 import { connect } from "node:net";
 import OpenAI from "openai";
@@ -18,7 +18,7 @@ const functions = {
 };
 
 const client = new OpenAI({ baseURL, apiKey: process.env.ANTIPHON_KEY });
-// The package connects by wss; this is without TLS.
+// The package always connects by wss; this option connects without TLS.
 const options = { createConnection: ({ host, port }) => connect(port, host) };
 const realtime = new OpenAIRealtimeWS({ model: "gpt-realtime", options }, client);
 realtime.on("error", (error) => {
@@ -28,7 +28,7 @@ realtime.on("error", (error) => {
 });
 
 realtime.on("session.created", () => {
-  // Without output_modalities the answer is spoken.
+  // Without output_modalities, the answer is spoken.
   realtime.send({
     type: "session.update",
     session: { type: "realtime", output_modalities: ["text"], tools },
@@ -42,7 +42,7 @@ realtime.on("response.output_text.done", ({ text }) => console.log(text));
 
 realtime.on("response.done", async ({ response }) => {
   const calls = response.output.filter(({ type }) => type === "function_call");
-  // A reply may have several calls: first all of their outputs, and then one response.create.
+  // A reply may have several calls: send all outputs, then one response.create.
   const outputs = await Promise.all(
     calls.map(async (call) => ({
       type: "function_call_output",
@@ -52,6 +52,6 @@ realtime.on("response.done", async ({ response }) => {
   );
   for (const item of outputs) realtime.send({ type: "conversation.item.create", item });
   if (calls.length === 0) realtime.close();
-  // Where the user has interrupted, what they say is answered, and with the outputs in mind.
+  // After an interruption, the reply to the user includes the outputs.
   else if (response.status === "completed") realtime.send({ type: "response.create" });
 });

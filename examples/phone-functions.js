@@ -1,5 +1,5 @@
-// A telephone line by Twilio whose agent calls functions: this program stands between Twilio and Antiphon, and runs them.
-// In the TwiML, <Stream url="wss://..."> is the public address of this program: npm install ws
+// A telephone agent that calls functions: this program relays between Twilio and Antiphon, and runs the functions.
+// In the TwiML, <Stream url="wss://..."> is the public address of this program. First: npm install ws
 //   ANTIPHON_KEY=ant_... PORT=8090 node examples/phone-functions.js
 import { WebSocket, WebSocketServer } from "ws";
 
@@ -52,7 +52,7 @@ new WebSocketServer({ port: Number(process.env.PORT ?? 8090) }).on("connection",
       send("media", { media: { payload: delta } });
       send("mark", { mark: { name: `${itemId}/${Math.floor(playing.sentMs)}` } });
     } else if (event.type === "input_audio_buffer.speech_started" && playing !== null) {
-      // The caller interrupts: Twilio throws away what it holds, and Antiphon learns what was heard.
+      // The caller interrupts: Twilio drops its buffered audio, and Antiphon gets the milliseconds that were played.
       send("clear", {});
       const { itemId, heardMs } = playing;
       if (heardMs < Math.floor(playing.sentMs))

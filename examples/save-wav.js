@@ -1,4 +1,4 @@
-// Speaks a text into a WAV file, frame by frame as it comes.
+// Speaks a text into a WAV file, frame by frame as it is computed.
 //   ANTIPHON_KEY=ant_... node examples/save-wav.js "The kettle is on." kettle.wav
 import { writeFile } from "node:fs/promises";
 import { Antiphon, encodeWav } from "antiphon/client";

@@ -1,4 +1,4 @@
-// Talks: each line that you type is answered, in words and in a WAV file, with what was said before in mind.
+// Converses: answers each line that you type, in words and in a WAV file, and remembers the conversation.
 //   ANTIPHON_KEY=ant_... node examples/talk.js [folder]
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ let replies = 0;
 
 for await (const line of createInterface({ input: process.stdin })) {
   if (line.trim() === "") continue;
-  // A request takes 64 turns: the two that are added here, and 62 that went before.
+  // A request has at most 64 turns: the two that are added here, and the 62 before them.
   const conversation = [...said.slice(-62), { speaker: "0", text: line }, { speaker: "1" }];
   try {
     const frames = [];

@@ -1,6 +1,6 @@
-// Serves the page beside it, and passes the page's calls on with the key, which the page never sees.
+// Serves index.html and forwards the page's calls with the API key, which the page never sees.
 //   ANTIPHON_KEY=ant_... node examples/browser/server.js [port]
-// Before others can reach it, add what tells them apart: whoever opens the page speaks at your key's cost.
+// Before others can reach it, add a login: everyone who opens the page uses your key.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
@@ -31,7 +31,7 @@ async function send(response, type, file) {
 }
 
 async function passOn(request, response) {
-  // A page that leaves ends the generation, too.
+  // If the page disconnects, the generation ends too.
   const leaving = new AbortController();
   response.once("close", () => leaving.abort());
   const reply = await fetch(BASE_URL + request.url, {

@@ -181,9 +181,9 @@ function goodKey(found: Awaited<ReturnType<Store["findKey"]>>, hash: string): Ke
 const EXPLANATIONS = {
   "well-formed": "the API key is unknown or was revoked: use another",
   mistyped: "the API key is mistyped or cut short: copy it again, whole",
-  foreign: "the API key is not one of this service: they begin with ant_",
+  foreign: "the API key is not one of Antiphon's: these begin with ant_",
   secret:
-    "the client secret is unknown, has expired, or was sent for what is no realtime session: make another",
+    "the client secret is unknown, has expired, or was sent outside realtime sessions: make another",
 } as const;
 
 function noUsage(keyId: string): UsageTotals {

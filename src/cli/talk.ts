@@ -25,7 +25,7 @@ export function registerTalk(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("talk"))
     .description("hold a spoken conversation in the terminal")
     .option("--url <url>", "server to use, with the key in ANTIPHON_KEY (default: a new one)")
-    .option("--voice <name>", "voice of the replies: 0, 1 or an OpenAI name (default: 0)")
+    .option("--voice <name>", "voice of the replies: name, id or OpenAI name (default: 0)")
     .option("--language <tag>", "language of the replies, such as es (default: the voice's)")
     .option("--model <id>", "model id from `antiphon models list` (default: the default model)")
     .option("--instructions <text>", "instructions for the assistant")

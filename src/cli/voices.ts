@@ -200,7 +200,7 @@ function describeVoice(voice: VoiceRecord, hasText: boolean): string {
     `The voice ${name} (${voiceId}) is kept: ${durationS.toFixed(1)} s, followed with a trust of ${trust.toFixed(2)} of 1.`,
     ...(cautions.length === 0 ? [] : [`What speaks against it: ${cautions.join(", ")} (docs/voices.md).`]),
     ...(refText === null && !hasText
-      ? ["What is said in it is not known: give --text, or install a recogniser, for a nearer pace."]
+      ? ["Its words are unknown: give --text, or install a recogniser, for a more accurate pace."]
       : []),
   ];
   return `${lines.join("\n")}\n`;

@@ -99,7 +99,7 @@ export function readVoiceForm(fields: readonly FormField[]): NewVoice {
   const problem = nameProblem(name);
   if (problem !== null) throw fieldError("name", `${quoted(name)} ${problem}`);
   const consent = required("consent", fields, "a statement that the speaker agrees").trim();
-  if (DENIALS.test(consent)) throw fieldError("consent", "says no: make no voice of who does not agree");
+  if (DENIALS.test(consent)) throw fieldError("consent", "says no: make a voice only if the speaker agrees");
   const refText = one("ref_text", fields)?.trim() ?? "";
   const description = (one("description", fields) ?? one("speaker_description", fields) ?? "").trim();
   for (const [field, value] of Object.entries({ name, consent, ref_text: refText, description })) {

@@ -110,7 +110,7 @@ export class SpeechOf implements Speech {
 
   [Symbol.asyncIterator](): this {
     if (this.#isTaken)
-      throw new AntiphonError("Speech can be gone through once: ask for it again.", "invalid_request");
+      throw new AntiphonError("Speech can be read only once: make the call again.", "invalid_request");
     this.#isTaken = true;
     return this;
   }

@@ -93,7 +93,7 @@ const HISTOGRAMS = {
   ],
   queued: [
     "antiphon_queue_seconds",
-    "Time that requests waited for their first place, of those that got one.",
+    "Time that requests waited for their first slot, of those that got one.",
     [],
     [0.001, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
   ],
@@ -138,11 +138,11 @@ const HISTOGRAMS = {
 /** Name and help of each gauge, and how to read it at a scrape. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (readings: GaugeReadings) => number])[] =
   [
-    ["antiphon_queue_depth", "Requests waiting for their first place.", ({ service }) => service.queued],
-    ["antiphon_active_streams", "Utterances being computed just now.", ({ service }) => service.active],
+    ["antiphon_queue_depth", "Requests waiting for their first slot.", ({ service }) => service.queued],
+    ["antiphon_active_streams", "Utterances being computed.", ({ service }) => service.active],
     [
       "antiphon_paused_streams",
-      "Utterances that have begun and wait: for their client, a place, words, or to be less far ahead.",
+      "Utterances that have begun and wait: for their client, a slot, words, or to be less far ahead.",
       ({ service }) => service.paused,
     ],
     ["antiphon_speech_threads", "Threads that can speak.", ({ speechThreads }) => speechThreads()],

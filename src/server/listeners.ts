@@ -115,5 +115,5 @@ const SENTENCES: Readonly<Record<string, (at: At) => string>> = {
     `The address ${host} is not one of this machine: choose another with ${flags.host}.`,
   EACCES: ({ host, port, flags }) =>
     `Port ${port} of ${host} is not for ordinary users: choose one from 1024 up with ${flags.port}.`,
-  ENOTFOUND: ({ host, flags }) => `The address ${host} is not known: choose another with ${flags.host}.`,
+  ENOTFOUND: ({ host, flags }) => `The address ${host} is unknown: choose another with ${flags.host}.`,
 };

@@ -19,7 +19,7 @@ const Remote = Type.Object(
       maxItems: 64,
       takes: "a list of addresses that begin with http:// or https://",
       description:
-        "Base URLs, such as http://127.0.0.1:8880/v1. Several must be equivalent; a request goes to the least busy one.",
+        "Base URLs, such as http://127.0.0.1:8880/v1. Several URLs must be equivalent; a request goes to the least busy one.",
     }),
     model: text("Model name on that server. Required for `openai`."),
     voices: Type.Optional(
@@ -27,7 +27,7 @@ const Remote = Type.Object(
         takes:
           'an object from names to names, as in {"0": "af_heart", "1": "am_michael", "bella": "af_bella"}',
         description:
-          'Speakers and names of yours to that server\'s voices, as in `{"0": "af_heart", "bella": "af_bella"}`. Required for `openai`.',
+          'Your speakers and voice names, each with that server\'s voice, as in `{"0": "af_heart", "bella": "af_bella"}`. Required for `openai`.',
       }),
     ),
     format: Type.Enum(["wav", "pcm"], {
@@ -43,22 +43,22 @@ const Remote = Type.Object(
     references: Type.Boolean({
       default: false,
       description:
-        "It clones voices: send the speaker's latest transcribed clip as `ref_audio` and `ref_text`.",
+        "That server clones voices: send the speaker's latest transcribed clip as `ref_audio` and `ref_text`.",
     }),
-    keyFile: text("File that contains only its API key."),
+    keyFile: text("File that contains only that server's API key."),
     keyEnv: Type.Optional(
       Type.String({
         pattern: OTHER_VARIABLE,
         takes: "the name of an environment variable that does not begin with ANTIPHON_",
         description:
-          "Environment variable with its API key; must not begin with `ANTIPHON_`. Overrides `keyFile`.",
+          "Environment variable with that API key; must not begin with `ANTIPHON_`. Overrides `keyFile`.",
       }),
     ),
     maxConcurrent: Type.Integer({
       minimum: 1,
       maximum: 10_000,
       default: 32,
-      description: "Utterances that it speaks at once; others wait.",
+      description: "Utterances that the server speaks at once; others wait.",
     }),
     firstSoundTimeoutMs: Type.Integer({
       ...timeout,
@@ -68,7 +68,7 @@ const Remote = Type.Object(
     idleTimeoutMs: Type.Integer({
       ...timeout,
       default: 10_000,
-      description: "Limit for each pause after that.",
+      description: "Limit for each pause after the first audio.",
     }),
   },
   closed,
@@ -87,7 +87,7 @@ const HERE = {
   precision: Type.Enum(["fp32", "int8", "int4"], {
     default: "int8",
     description:
-      "Precision of its transformers; `int4` applies to the larger one. Fewer bits are faster but less exact.",
+      "Precision of the transformers; `int4` applies to the larger one. Fewer bits are faster but less exact.",
   }),
   maxConcurrent: Type.Integer({
     minimum: 1,
@@ -123,7 +123,7 @@ const HERE = {
     minimum: 0,
     maximum: MAX_MS / 1_000,
     default: 0,
-    description: "Idle time before it is unloaded, unless `resident`; 0 means only if memory is needed.",
+    description: "Idle time before it is unloaded, unless `resident`; 0: only if memory is needed.",
   }),
 };
 

@@ -126,7 +126,7 @@ export const SettingsSchema = Type.Object({
       minimum: 1,
       maximum: 10_000,
       default: 50,
-      description: "Limit for an answer; after that, the server counts by itself.",
+      description: "Limit for Valkey's answer; after that, the server counts by itself.",
     }),
   }),
   defaultKeyRpm: Type.Integer({
@@ -157,7 +157,7 @@ export const SettingsSchema = Type.Object({
   keyConcurrency: Type.Integer({
     ...countOrZero,
     default: 0,
-    description: "Utterances that one key may have open; 0 means no limit of its own.",
+    description: "Utterances that one key may have open; 0 means no limit per key.",
   }),
   queueDepth: Type.Integer({
     ...countOrZero,
@@ -303,7 +303,7 @@ export const SettingsSchema = Type.Object({
     }),
     batchReplies: Type.Boolean({
       default: false,
-      description: "Compute them in one batch: faster, but one reply may change another's text.",
+      description: "Compute these replies in one batch: faster, but one may change another's text.",
     }),
     threads: Type.Integer({
       minimum: 0,
@@ -388,7 +388,7 @@ export const SettingsSchema = Type.Object({
   wyoming: Type.Optional(
     Type.String({
       pattern: HOST_AND_PORT,
-      description: "Where to serve the Wyoming protocol, such as 127.0.0.1:10200. Default: nowhere.",
+      description: "Where to serve the Wyoming protocol, such as 127.0.0.1:10200. Default: off.",
     }),
   ),
   wyomingKeyFile: text(

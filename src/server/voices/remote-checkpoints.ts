@@ -101,10 +101,7 @@ function checkUrl(address: string, setting: string): void {
     throw wrongSetting(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
   }
   if (url.search !== "" || url.hash !== "") {
-    throw wrongSetting(
-      setting,
-      "holds a ? or a #: give the address up to where its routes begin, as in …/v1",
-    );
+    throw wrongSetting(setting, "contains ? or #: give only the base URL, as in …/v1");
   }
 }
 

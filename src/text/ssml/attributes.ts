@@ -78,7 +78,7 @@ export function gainOf(written: string, around: number): AttributeValue<number> 
   const [, sign, number, unit] = /^([+-]?)(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(db|%)?$/i.exec(written) ?? [];
   if (number === undefined)
     return {
-      problem: `volume is none of silent, ${[...VOLUMES.keys()].join(", ")} and no decibels: write one, as in -6dB`,
+      problem: `volume is not silent, ${[...VOLUMES.keys()].join(", ")} or decibels: write one of these, as in -6dB`,
     };
   const amount = Number(number) * (sign === "-" ? -1 : 1);
   if (unit?.toLowerCase() === "db") return clamp(around * 10 ** (amount / 20), BOUNDS.gain);

@@ -98,7 +98,7 @@ class SsmlReader {
     if (top === undefined && tag.name !== "speak")
       throw this.#tags.refused(
         tag,
-        "SSML begins with <speak>, and not with another element: put all into one",
+        "SSML begins with <speak>, not with another element: put it around the whole text",
       );
     if (top?.held != null)
       throw this.#tags.refused(tag, `<${top.name}> holds text alone: close it before another element begins`);

@@ -66,7 +66,7 @@ function sayAs(tag: Tag, tags: TagReader): TextElement["say"] {
     return (content) => (SPELLED.test(kind) ? Array.from(content).join(" ") : null);
   return (content) => {
     const said = sayAsWords(kind, format, content);
-    if (said === null) tags.caution(tag, `${kind} does not fit what is in it, which is read as text`);
+    if (said === null) tags.caution(tag, `${kind} does not fit its content, which is read as text`);
     return said;
   };
 }

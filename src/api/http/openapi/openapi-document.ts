@@ -190,7 +190,7 @@ function voicePaths(ref: Ref): Json {
       }),
     },
     "/v1/audio/voices/{voice}": {
-      delete: operation("lookUp", "deleteVoice", "Delete a voice of the key's own", {
+      delete: operation("lookUp", "deleteVoice", "Delete one of the key's own voices", {
         parameters: [inPath("voice", "Its id or name.")],
         content: json(ref(DeletedVoice)),
       }),

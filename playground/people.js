@@ -11,6 +11,16 @@ const EMPTY = "Connect an API key to see the voices.";
 /** OpenAI's name for the default voice. */
 const USUAL = "alloy";
 
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+const languageOf = ({ language }) => language?.split("-")[0];
+
+/** Returns a heading where another language begins; none before voices of English alone. */
+function headingOf(voice, before) {
+  const language = languageOf(voice);
+  if (!language || language === (before === undefined ? "en" : (languageOf(before) ?? "en"))) return [];
+  return [h("span", { className: "language" }, LANGUAGES.of(language))];
+}
+
 /**
  * Draws a grid into an element.
  *
@@ -111,7 +121,10 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     const usual = known.find(({ aliases }) => aliases.includes(USUAL)) ?? known[0];
     if (!known.some((voice) => voice.id === first)) first = nobody ? "" : (usual?.id ?? "");
     const all = nobody ? [{ id: "", aliases: [], ...nobody }, ...known] : known;
-    const people = all.map((voice) => drawPerson(voice, { onPress: press, onPlay: play, onRemove: remove }));
+    const people = all.flatMap((voice, at) => [
+      ...headingOf(voice, all[at - 1]),
+      drawPerson(voice, { onPress: press, onPlay: play, onRemove: remove }),
+    ]);
     row.replaceChildren(...(known.length === 0 ? [empty] : people));
     mix.offer(known, first);
     stopAt(personOf(first));

@@ -13,7 +13,7 @@ export const THREE: readonly ModelVoice[] = Object.entries(NAMES).map(([id, alia
   id,
   name: id === "dora" ? "Dora" : `Speaker ${id}`,
   sex: id === "1" ? "male" : "female",
-  language: "en-US",
+  language: id === "dora" ? "es" : "en-US",
   description: "Speaks up.",
   aliases,
 }));

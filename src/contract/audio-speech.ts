@@ -7,8 +7,9 @@ import { marks, VisemesOption } from "./spoken.ts";
 import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
-/** OpenAI's model names that mean the default model, so that a client's own default works. */
-const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
+/** Names of OpenAI's and ElevenLabs' models that mean the default model, so that a client's own default works. */
+const DEFAULT_MODEL_NAMES =
+  /^(?:eleven_\w+|(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?)$/;
 
 /** Speeds at which the voice stays intelligible; OpenAI's range is 0.25 to 4. */
 export const SPEEDS = { minimum: 0.5, maximum: 2 } as const;
@@ -19,7 +20,7 @@ export const AudioSpeechRequest = Type.Object(
     model: Type.Optional(
       Type.String({
         description:
-          "A public model id. `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts`, or no value, mean the default model.",
+          "A public model id. `tts-1`, `tts-1-hd`, `gpt-4o-mini-tts` and `eleven_…`, or no value, mean the default model.",
       }),
     ),
     input: Type.String({

@@ -4,6 +4,7 @@ import { AudioSpeechRequest } from "./audio-speech.ts";
 import { DialogueRequest } from "./dialogue.ts";
 import { quoted, ServiceError } from "./errors.ts";
 import { ClientSecretRequest } from "./realtime/session.ts";
+import { StreamInputMessage, StreamInputQuery } from "./realtime/stream-input.ts";
 import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "./requests.ts";
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
@@ -18,6 +19,10 @@ export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
 export const parseDialogueRequest = parser(DialogueRequest);
 
 export const parseClientSecretRequest = parser(ClientSecretRequest);
+
+export const parseStreamInputQuery = parser(StreamInputQuery);
+
+export const parseStreamInputMessage = parser(StreamInputMessage);
 
 const parseVoiceRequest = parser(VoiceRequest);
 const parseVendorRequest = parser(VendorRequest);

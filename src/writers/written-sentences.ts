@@ -1,7 +1,4 @@
-import { SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.ts";
-
-/** Characters of a first sentence beyond which its first clause is spoken while the model still writes the rest. */
-const MAX_FIRST_CHARS = 60;
+import { MAX_FIRST_CHARS, SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.ts";
 
 /**
  * Splits a language model's text, in arbitrary chunks, into sentences, without its thoughts. Later stages do not

@@ -2,13 +2,19 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { randomOf } from "./fuzzer.ts";
 import { realtimeMessages } from "./realtime.ts";
+import { streamInputFuzz } from "./stream-input.ts";
 import { corpusOf, TARGETS } from "./targets.ts";
 import { wyomingBytes, wyomingFuzz } from "./wyoming.ts";
 
 /** Random inputs per target; `npm run fuzz` tries more. */
-const INPUTS: Readonly<Record<string, number>> = { realtime: 250, wyoming: 300, ssml: 600 };
+const INPUTS: Readonly<Record<string, number>> = {
+  realtime: 250,
+  wyoming: 300,
+  ssml: 600,
+  "stream-input": 150,
+};
 
-after(() => wyomingFuzz.close());
+after(() => Promise.all([wyomingFuzz.close(), streamInputFuzz.close()]));
 
 for (const [target, load] of Object.entries(TARGETS)) {
   describe(`the ${target} fuzzer`, () => {

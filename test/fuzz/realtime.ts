@@ -228,7 +228,7 @@ const JUNK = [
 ];
 
 /** Sometimes replaces a value, or cuts, doubles or breaks the text. */
-function bent(text: string, dice: Dice): string {
+export function bent(text: string, dice: Dice): string {
   if (dice.chance(0.75)) return text;
   const at = dice.upTo(text.length);
   return dice.one<() => string>([

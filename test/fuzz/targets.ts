@@ -34,6 +34,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
   twilio: async () => (await import("./twilio.ts")).twilioFuzz,
   realtime: async () => (await import("./realtime.ts")).realtimeFuzz,
+  "stream-input": async () => (await import("./stream-input.ts")).streamInputFuzz,
 };
 
 /** The folder of inputs that once found a fault. */

@@ -31,12 +31,19 @@ export const CLIENTS: readonly Client[] = [
   talking(inNode("agents-realtime")),
   talking(inPython("livekit-python")),
   talking(inPython("pipecat")),
+  streaming(inPython("livekit-python")),
+  streaming(inPython("pipecat")),
 ];
 
 /** The same package in a spoken conversation. */
 function talking(client: Client): Client {
   const name = `${client.name.replace(/-realtime$/, "")}-realtime`;
   return { ...client, name, script: client.script.replace("client", "realtime") };
+}
+
+/** The same framework's client of ElevenLabs' WebSocket. */
+function streaming(client: Client): Client {
+  return { ...client, name: `${client.name}-elevenlabs`, script: "elevenlabs.py" };
 }
 
 function inPython(name: string): Client {

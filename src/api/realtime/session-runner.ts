@@ -15,7 +15,7 @@ import { generateResponse } from "./generate-response.ts";
 import { InputAudioBuffer } from "./input-audio-buffer.ts";
 import { type AudioSpan, InputAudioTranscriber } from "./input-audio-transcriber.ts";
 import { PreparedText, type PreparedTextParts } from "./prepared-text.ts";
-import type { ServerEvent } from "./realtime-dialect.ts";
+import type { SessionConnection, SessionHandler } from "./realtime-dialect.ts";
 import { errorPayload, RealtimeError } from "./realtime-error.ts";
 import type { ResponseEnd } from "./realtime-response.ts";
 import { RealtimeSession } from "./realtime-session.ts";
@@ -41,24 +41,13 @@ export interface RealtimeDeps extends Pick<PreparedTextParts, "writesAhead"> {
   readonly onFailure: (error: unknown) => void;
 }
 
-export interface SessionRunnerOptions {
-  readonly keyId: string;
+export interface SessionRunnerOptions extends Omit<SessionConnection, "close"> {
   readonly settings: SessionSettings;
   /** The session's public model id; `null` is the default model. */
   readonly model: string | null;
-  /**
-   * Begins a response, or a transcribed turn without one, as a request of its own that takes a token of the key.
-   * Throws a {@link ServiceError} if it is refused.
-   */
-  readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
   /** Meters seconds of turns that belong to no request. */
   readonly meter: (inputAudioS: number) => Promise<void>;
-  readonly send: (event: ServerEvent) => void;
-  readonly hasRoom: () => Promise<void>;
   readonly hasOtherKeys: () => boolean;
-  /** Returns whether input is queued, so that missing audio is not silence. */
-  readonly isBehind: () => boolean;
-  readonly signal: AbortSignal;
 }
 
 /** Newest samples of a turn, which suffice for the judge. */
@@ -67,7 +56,7 @@ const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
 
 /** Carries out the effects of a {@link RealtimeSession} and returns the results to it as events. */
-export class SessionRunner {
+export class SessionRunner implements SessionHandler<InboundEvent> {
   readonly #deps: RealtimeDeps;
   readonly #parts: SessionRunnerOptions;
   readonly #session: RealtimeSession;
@@ -114,7 +103,6 @@ export class SessionRunner {
     for (const effect of this.#session.begin()) this.#do(effect);
   }
 
-  /** Handles one client event. Call it sequentially; it resolves when there is room for the next. */
   async receive(event: InboundEvent): Promise<void> {
     if (event.type === "fault") {
       this.#refuse(event);

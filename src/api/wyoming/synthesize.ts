@@ -1,10 +1,13 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
-import { chooseLanguage, isWithin } from "../../serving/prepare/choose-language.ts";
-import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
+import { isWithin } from "../../serving/prepare/choose-language.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";
-import { type ResolvedRequest, resolveConverse, resolveTts } from "../../serving/prepare/resolve-request.ts";
+import {
+  type ResolvedRequest,
+  type ResolveModel,
+  resolveTts,
+} from "../../serving/prepare/resolve-request.ts";
 import { StreamedText } from "../../serving/reply/streamed-text.ts";
 import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
@@ -19,16 +22,7 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
   if (countChars(text) > MAX_TEXT_CHARS) {
     throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
   }
-  const voice = voiceOf(data.voice);
-  const request = {
-    text,
-    ...(voice === null ? {} : { [voice.kind]: voice.word }),
-    ...(inputType === null ? {} : { input_type: inputType }),
-  };
-  return resolveTts(request, resolve, {
-    fields: { text: "text", voice: voice?.field ?? "voice", language: "voice.language" },
-    maxFrames: MAX_SPEECH_FRAMES,
-  });
+  return resolved({ text, ...(inputType === null ? {} : { input_type: inputType }) }, data, resolve);
 }
 
 /** Validates `synthesize-start`, whose words follow. Throws as {@link prepareSynthesize} does. */
@@ -37,19 +31,19 @@ export function prepareSynthesizeStream(
   { resolve }: WyomingDeps,
 ): ResolvedRequest {
   formatOf(data);
+  return resolved({}, data, resolve);
+}
+
+function resolved(
+  request: Parameters<typeof resolveTts>[0],
+  data: WyomingEvent["data"],
+  resolve: ResolveModel,
+): ResolvedRequest {
   const voice = voiceOf(data.voice);
-  const model = resolve(null);
-  const { speaker, ...choice }: VoiceChoice =
-    voice?.kind !== "voice" || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
-  const language = voice?.kind === "language" ? voice.word : null;
-  if (model !== undefined) chooseLanguage(language, model.card, voice?.field);
-  const conversation = [speaker === undefined ? {} : { speaker }];
-  const prepared: ResolvedRequest = {
-    ...resolveConverse({ conversation, language }, resolve),
-    ...(choice.voice === undefined ? {} : { voice: choice.voice }),
-    ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
-  };
-  return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
+  return resolveTts({ ...request, ...(voice === null ? {} : { [voice.kind]: voice.word }) }, resolve, {
+    fields: { text: "text", voice: voice?.field ?? "voice", language: "voice.language" },
+    maxFrames: MAX_SPEECH_FRAMES,
+  });
 }
 
 /** Returns the text format; `null`: detect it from the text, as is always done for a stream. */

@@ -95,15 +95,19 @@ export interface TtsExtras {
   readonly silenceS?: number;
 }
 
-/** Resolves a text-to-speech request, a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
+/**
+ * Resolves a text-to-speech request, a conversation of one turn, whose text may come later. Throws a 400
+ * {@link ServiceError} that names the field.
+ */
 export function resolveTts(
-  request: TtsRequest,
+  request: Omit<TtsRequest, "text"> & { readonly text?: string },
   resolve: ResolveModel,
   extras: TtsExtras = {},
 ): ResolvedRequest {
   const { text, speaker, voice, language, model, params, lexicon, visemes, input_type } = request;
   const { fields = { text: "text", voice: "voice" }, preset, manner, maxFrames, silenceS } = extras;
-  const turns: ConversationTurn[] = [speaker === undefined ? { text } : { speaker, text }];
+  const turn = text === undefined ? {} : { text };
+  const turns: ConversationTurn[] = [speaker === undefined ? turn : { speaker, ...turn }];
   const asked = { voice, language, model, params, lexicon, visemes, input_type };
   const resolved = resolveRequest(
     { ...asked, turns, fields, preset, mode: "tts", needsWords: silenceS === undefined },

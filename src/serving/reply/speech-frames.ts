@@ -23,6 +23,8 @@ export interface FrameRequest {
   readonly encoding: Encoding;
   /** Text of the open turn that the client sends while it is spoken; then no writer is used. */
   readonly streamedText?: StreamedText;
+  /** Milliseconds that the client may take for more of it. Default: the limit for a frame. */
+  readonly textTimeoutMs?: number;
   /** Whether it is played as it comes: then synthesis is paced, since the listener may leave. */
   readonly isPlayed: boolean;
   /** Lower limit of this request on the seconds ahead of playback. */
@@ -85,7 +87,7 @@ export function openSpeechFrames({
         ? encoded(speakDialogue(lease.model, { ...prepared, dialogue }, script, stop.signal))
         : speakEncoded(lease.model, script, request.encoding, stop.signal);
   const awaited = () => (textStream?.isWriting === true ? textStream.source : "the speech model");
-  const waits = new DeadlineTimer(frameTimeoutMs, stop, awaited);
+  const waits = new DeadlineTimer(Math.max(frameTimeoutMs, request.textTimeoutMs ?? 0), stop, awaited);
   const pause = () => (request.isPlayed ? pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null);
   let isOver = false;
   return {

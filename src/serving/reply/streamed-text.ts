@@ -3,7 +3,7 @@ import { countChars } from "../../contract/limits.ts";
 import { pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { WriterTokens } from "../../core/writer.ts";
 import { hasSpeakable } from "../../text/characters.ts";
-import { SentenceCutter } from "../../text/sentences/sentence-cutter.ts";
+import { MAX_FIRST_CHARS, SentenceCutter } from "../../text/sentences/sentence-cutter.ts";
 import { mayBeSsml } from "../../text/ssml/parse-markup.ts";
 import { checkPauses, readMarkup } from "../prepare/read-markup.ts";
 import { AsyncQueue } from "./async-queue.ts";
@@ -83,8 +83,14 @@ export class StreamedText implements TextStream {
     if (this.#whole !== null) return false;
     const isSpeakable = hasSpeakable(text);
     this.#hasBegun ||= isSpeakable;
-    for (const sentence of this.#cutter.push(text)) this.#add(sentence);
+    for (const sentence of this.#cutter.push(text, MAX_FIRST_CHARS)) this.#add(sentence);
     return isSpeakable;
+  }
+
+  /** Ends the sentence under way, unless the text may be SSML. */
+  flush(): void {
+    const rest = this.#whole === null ? this.#cutter.flush() : null;
+    if (rest !== null) this.#add(rest);
   }
 
   end(): void {

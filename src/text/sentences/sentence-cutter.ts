@@ -2,6 +2,8 @@ import { splitSentences } from "./sentences.ts";
 
 /** Longer sentences are emitted in parts, since a full stop may never come. */
 export const MAX_SENTENCE_CHARS = 600;
+/** Characters of a first sentence beyond which its first clause is spoken while the rest is still written. */
+export const MAX_FIRST_CHARS = 60;
 
 /**
  * Splits arriving text into sentences, independent of the chunk borders. A sentence is complete when the next one

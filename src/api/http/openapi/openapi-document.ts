@@ -9,6 +9,7 @@ import {
   VerboseTranslation,
 } from "../../../contract/audio-transcriptions.ts";
 import { ClientSecretReply } from "../../../contract/realtime/session.ts";
+import { StreamInputQuery } from "../../../contract/realtime/stream-input.ts";
 import {
   AudioModelList,
   Health,
@@ -151,6 +152,8 @@ function realtimePaths(ref: Ref): Json {
         ],
       }),
     },
+    "/v1/text-to-speech/{voice}/stream-input": { get: streamInput("streamInput", ref) },
+    "/v1/text-to-speech/{voice}/multi-stream-input": { get: streamInput("multiStreamInput", ref) },
     "/v1/realtime/client_secrets": {
       post: operation(
         "speech",
@@ -167,6 +170,19 @@ function realtimePaths(ref: Ref): Json {
       ),
     },
   };
+}
+
+function streamInput(operationId: string, ref: Ref): Json {
+  const options = Object.entries({ ...StreamInputQuery.properties }).map(([name, schema]) => {
+    const { description, ...bare }: Json = { ...schema };
+    return query(name, `${description}`, bare);
+  });
+  return webSocket("call", operationId, "Speech of a text while it is written, over ElevenLabs' WebSocket", {
+    ref,
+    about:
+      "The key is in a header, or `xi_api_key` in the first message. Each text takes one token of its bucket.",
+    parameters: [inPath("voice", "Any voice that `POST /v1/audio/speech` takes."), ...options],
+  });
 }
 
 function voicePaths(ref: Ref): Json {

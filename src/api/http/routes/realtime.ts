@@ -11,12 +11,13 @@ import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts"
 import { requireBody } from "../request-body.ts";
 import { RealtimeSessions, type SessionQuery, settingsFor } from "../websocket/realtime-sessions.ts";
 import { trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
-import { telephonyStreamRoute } from "./telephony-stream.ts";
+import { streamInputRoutes } from "./stream-input.ts";
+import { telephonyStreamRoute, waitingSlots } from "./telephony-stream.ts";
 
 const MAX_SECRET_BODY_BYTES = 512 * 1024;
 
 /**
- * `GET /v1/realtime`, which becomes a WebSocket, `GET /v1/telephony/twilio`, and `POST /v1/realtime/client_secrets`.
+ * `GET /v1/realtime` and the other WebSockets, and `POST /v1/realtime/client_secrets`.
  * Refusals come before the upgrade, as on any other route.
  */
 export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: RealtimeOptions): void {
@@ -24,7 +25,9 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
   // In a separate scope, which loads after the WebSocket plugin.
   app.register(async (scope) => {
     sessionRoute(scope, deps, realtime, sessions);
-    telephonyStreamRoute(scope, deps, realtime, sessions);
+    const waiting = waitingSlots(scope, deps, realtime);
+    telephonyStreamRoute(scope, deps, realtime, sessions, waiting);
+    streamInputRoutes(scope, deps, realtime, sessions, waiting);
   });
   clientSecretsRoute(app, deps, realtime);
   app.addHook("preClose", async () => sessions.close());

@@ -7,25 +7,30 @@ import type { BucketReading, Key } from "../../../accounts/tenancy.ts";
 import { quoted, ServiceError } from "../../../contract/errors.ts";
 import {
   MAX_CALL_MESSAGE_BYTES,
+  parseTwilioMessage,
   parseTwilioStart,
   type TwilioStart,
 } from "../../../contract/realtime/twilio-messages.ts";
 import { admit, authenticate } from "../../../requests/begin-request.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
-import { toServiceError } from "../../../serving/service-errors.ts";
 import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
-import { RealtimeError } from "../../realtime/realtime-error.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { ConnectionSlots } from "../connection-tracker.ts";
 import { rateHeaders } from "../headers.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { type RealtimeSessions, settingsFor } from "../websocket/realtime-sessions.ts";
-import { UnstartedCall } from "../websocket/unstarted-call.ts";
-import { CLOSE_CODES, limitMessages, trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
+import { UnstartedSocket } from "../websocket/unstarted-socket.ts";
+import {
+  CLOSE_CODES,
+  closingOf,
+  limitMessages,
+  trackUpgrade,
+  upgradeRequired,
+} from "../websocket/websocket-server.ts";
 
 type Payer = ResolvedCredential & { readonly key: Key };
 
-interface WaitingCall {
+export interface WaitingCall {
   /** The valid key of its URL; `null` without one. */
   readonly payer: Payer | null;
   readonly startMs: number;
@@ -34,8 +39,13 @@ interface WaitingCall {
   leave(): void;
 }
 
-/** Calls whose streams have not started, by the requests that they began with. */
-type WaitingCalls = Map<IncomingMessage, WaitingCall>;
+/** Slots of connections that have not started, or shown a key. */
+export interface WaitingSlots {
+  /** Those that wait, by the requests that they began with. */
+  readonly calls: Map<IncomingMessage, WaitingCall>;
+  /** Gives a connection a slot. Throws a {@link ServiceError} if there is none. */
+  readonly admit: (request: FastifyRequest, payer: Payer | null, isSigned?: boolean) => WaitingCall;
+}
 
 /** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
 const START_MS = 10_000;
@@ -61,10 +71,8 @@ export function telephonyStreamRoute(
   deps: HttpDeps,
   realtime: RealtimeOptions,
   sessions: RealtimeSessions,
+  { calls: waiting, admit: admitWaiting }: WaitingSlots,
 ): void {
-  const waiting: WaitingCalls = new Map();
-  limitMessages(scope, MAX_CALL_MESSAGE_BYTES, (raw) => waiting.has(raw));
-  const admitWaiting = waitingSlots(waiting, deps, realtime);
   const { twilioAuthTokens: tokens } = realtime;
 
   scope.route<{ Querystring: { readonly key?: string | readonly string[] } }>({
@@ -78,14 +86,19 @@ export function telephonyStreamRoute(
         await authenticate(deps.tenancy, null, request.ip, { missing: unsigned(request), onReading });
       const { key } = request.query;
       const payer = key === undefined ? null : await payerOf(`${key}`, request, deps, realtime, onReading);
-      admitWaiting(request, payer);
+      admitWaiting(request, payer, tokens.length > 0);
     },
     handler: upgradeRequired("this is a WebSocket for Twilio's Media Streams: name it in a <Stream>"),
     wsHandler: (socket: WebSocket, request) => {
       trackUpgrade(request);
       const call = waiting.get(request.raw);
-      const unstarted = new UnstartedCall(socket, request.raw.socket, {
+      const unstarted = new UnstartedSocket<TwilioStart>(socket, request.raw.socket, {
         startMs: call?.startMs ?? 0,
+        read: (bytes) => {
+          const message = parseTwilioMessage(bytes);
+          if (message?.event === "stop") return message.event;
+          return message?.event === "start" ? message.start : null;
+        },
         begin: async (start) => {
           const opening = await openingOf(start, call?.payer ?? null, request, deps, realtime, sessions);
           return () => sessions.open(socket, request, opening);
@@ -102,14 +115,14 @@ export function telephonyStreamRoute(
   });
 }
 
-/**
- * Returns a function that gives a call a slot to wait for its start. Throws a {@link ServiceError} if there is none.
- */
-function waitingSlots(
-  waiting: WaitingCalls,
+/** Creates the slots, and limits the messages of what waits in them. */
+export function waitingSlots(
+  scope: FastifyInstance,
   deps: HttpDeps,
-  { maxSessions, twilioAuthTokens }: RealtimeOptions,
-): (request: FastifyRequest, payer: Payer | null) => void {
+  { maxSessions }: RealtimeOptions,
+): WaitingSlots {
+  const calls: WaitingSlots["calls"] = new Map();
+  limitMessages(scope, MAX_CALL_MESSAGE_BYTES, (raw) => calls.has(raw));
   const full = () =>
     new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
       retryAfterMs: 5_000,
@@ -121,9 +134,9 @@ function waitingSlots(
   const slotsFor = (maxTotal: number) =>
     new ConnectionSlots({ maxTotal, maxPerHolder: MAX_WAITING_EACH, full, holderIsFull });
   const [proven, unproven] = [slotsFor(maxSessions), slotsFor(MAX_UNPROVEN)];
-  return ({ raw, ip }, payer) => {
+  const admit: WaitingSlots["admit"] = ({ raw, ip }, payer, isSigned = false) => {
     if (deps.isStopping()) throw full();
-    const isProven = payer !== null || twilioAuthTokens.length > 0;
+    const isProven = payer !== null || isSigned;
     const call: WaitingCall = {
       payer,
       startMs: isProven ? START_MS : UNPROVEN_START_MS,
@@ -134,14 +147,16 @@ function waitingSlots(
       leave: () => {},
     };
     const onTaken = () => {
-      waiting.set(raw, call);
-      return () => waiting.delete(raw);
+      calls.set(raw, call);
+      return () => calls.delete(raw);
     };
     const evict = () =>
       call.end(CLOSE_CODES.tryLater, "the stream had not started, and others needed its place");
     const holder = payer?.key.keyId ?? addressGroup(ip, 3);
     call.leave = (isProven ? proven : unproven).take(raw.socket, holder, onTaken, evict);
+    return call;
   };
+  return { calls, admit };
 }
 
 /** Returns the error message for a call without a valid signature; omits the query, which may hold a key. */
@@ -205,13 +220,6 @@ async function openingOf(
     model,
     dialect: new TwilioDialect(start.streamSid, performance.now()),
   };
-}
-
-function closingOf(error: unknown, { log }: FastifyRequest): [status: number, reason: string] {
-  if (error instanceof RealtimeError) return [CLOSE_CODES.policy, error.message];
-  const { status, message } = toServiceError(error);
-  if (status === 500) log.error(error);
-  return [status === 429 || status >= 500 ? CLOSE_CODES.tryLater : CLOSE_CODES.policy, message];
 }
 
 /**

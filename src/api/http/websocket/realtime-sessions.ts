@@ -8,11 +8,13 @@ import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
 import { meterUsage } from "../../../serving/telemetry.ts";
+import type { SessionRequest } from "../../realtime/realtime-dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
+import { SessionRunner } from "../../realtime/session-runner.ts";
 import { defaultSettings, type SessionSettings, updateSettings } from "../../realtime/session-settings.ts";
 import { ConnectionSlots } from "../connection-tracker.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
-import { RealtimeSocket } from "./realtime-socket.ts";
+import { type ChargedEvent, RealtimeSocket, type RealtimeSocketOptions } from "./realtime-socket.ts";
 
 export interface SessionQuery {
   readonly model?: string;
@@ -31,7 +33,7 @@ export class RealtimeSessions {
   readonly #deps: HttpDeps;
   readonly #realtime: RealtimeOptions;
   /** Open sessions with the keys that pay for them. */
-  readonly #open = new Map<RealtimeSocket, string>();
+  readonly #open = new Map<Pick<RealtimeSocket<never>, "finish" | "revoke">, string>();
   /** Slots of connections that have a session, or are about to. */
   readonly #slots: ConnectionSlots;
   readonly #keyBudgets = new KeyBudgets();
@@ -59,14 +61,19 @@ export class RealtimeSessions {
     this.#watch = setInterval(() => void this.#endRevoked(), REVOCATION_MS).unref();
   }
 
-  /** Gives an authenticated connection a slot. Throws a {@link ServiceError} if there is none. */
-  admit({ tracked, raw }: FastifyRequest): void {
+  /**
+   * Gives an authenticated connection a slot. Throws a {@link ServiceError} if there is none.
+   *
+   * @param options `listens`: whether the session detects turns and transcribes them
+   */
+  admit({ tracked, raw }: FastifyRequest, { listens = true } = {}): void {
     const { keyId } = tracked.caller;
     const { detectionSlots, transcriptionSlots } = this.#realtime;
     if (this.#deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    if (!detectionSlots.canSustain(keyId, DETECTING_SHARE)) throw serverFullError(detectionSlots.what, 5_000);
-    if (!transcriptionSlots.canSustain(keyId, TRANSCRIBING_SHARE))
+    if (listens && !detectionSlots.canSustain(keyId, DETECTING_SHARE))
+      throw serverFullError(detectionSlots.what, 5_000);
+    if (listens && !transcriptionSlots.canSustain(keyId, TRANSCRIBING_SHARE))
       throw serverFullError(transcriptionSlots.what, 5_000);
     const { metrics } = this.#deps;
     this.#slots.take(raw.socket, keyId, () => {
@@ -80,30 +87,43 @@ export class RealtimeSessions {
     request: FastifyRequest,
     { settings, model, apiKey, dialect }: SessionOpening,
   ): void {
-    const { options, service, metrics } = this.#deps;
-    const { idleTimeoutMs, maxSessionS, receiving } = this.#realtime;
+    const { service, metrics } = this.#deps;
+    const { keyId } = request.tracked.caller;
+    const deps = {
+      ...this.#realtime,
+      service,
+      onFirstAudio: (seconds: number) => metrics.realtime.answered(seconds),
+      onFailure: failureLog(request),
+    };
+    const meter = (inputAudioS: number) => meterTurns(this.#deps, keyId, inputAudioS);
+    const hasOtherKeys = () => this.#keyBudgets.size > 1;
+    this.openSocket(socket, request, apiKey, {
+      dialect,
+      open: (connection) => new SessionRunner(deps, { ...connection, settings, model, meter, hasOtherKeys }),
+    });
+  }
+
+  /** Opens a session of any kind on an admitted connection. */
+  openSocket<E extends ChargedEvent>(
+    socket: WebSocket,
+    request: FastifyRequest,
+    apiKey: string,
+    kind: Pick<RealtimeSocketOptions<E>, "dialect" | "open"> & { readonly idleTimeoutMs?: number },
+  ): void {
+    const { idleTimeoutMs, maxSessionS, receiving, eventLoopShare } = this.#realtime;
     const { keyId } = request.tracked.caller;
     const key = this.#keyBudgets.open(keyId);
-    const connection = new RealtimeSocket(socket, request, {
-      deps: {
-        ...this.#realtime,
-        service,
-        onFirstAudio: (seconds) => metrics.realtime.answered(seconds),
-        onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
-      },
-      settings,
-      model,
-      dialect,
-      heartbeatMs: options.heartbeatMs,
+    const connection = new RealtimeSocket<E>(socket, request, {
+      deps: { eventLoopShare, onFailure: failureLog(request) },
+      heartbeatMs: this.#deps.options.heartbeatMs,
       idleTimeoutMs,
       maxSessionS,
       keyBudget: key.budget,
-      hasOtherKeys: () => this.#keyBudgets.size > 1,
       receiving,
       onSlowed: () =>
         request.log.warn({ key_id: keyId }, "realtime session sends too many events: it is slowed"),
-      meter: (inputAudioS) => meterTurns(this.#deps, keyId, inputAudioS),
       begin: (what, signal) => this.#begin(what, apiKey, signal),
+      ...kind,
     });
     this.#open.set(connection, apiKey);
     socket.once("close", () => {
@@ -119,7 +139,7 @@ export class RealtimeSessions {
       connection.finish().catch((error) => this.#deps.logger.error({ err: error }));
   }
 
-  #begin(what: "response" | "transcription", apiKey: string, signal: AbortSignal): Promise<RequestContext> {
+  #begin(what: SessionRequest, apiKey: string, signal: AbortSignal): Promise<RequestContext> {
     return beginRequest(this.#deps, {
       route: `realtime:${what}`,
       findKey: async () => {
@@ -130,7 +150,7 @@ export class RealtimeSessions {
           "the API key of this session is not good any more: begin another session",
         );
       },
-      speaks: what === "response",
+      speaks: what !== "transcription",
       overRate: "this key is over its rate limit",
       signal,
     });
@@ -148,6 +168,10 @@ export class RealtimeSessions {
     await Promise.all(checks);
     this.#isChecking = false;
   }
+}
+
+function failureLog({ log }: FastifyRequest): (error: unknown) => void {
+  return (error) => log.warn({ cause: messageOf(error) }, "realtime session");
 }
 
 async function meterTurns({ tenancy, metrics }: HttpDeps, keyId: string, inputAudioS: number): Promise<void> {

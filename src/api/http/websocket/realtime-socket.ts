@@ -1,34 +1,37 @@
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
-import type { InboundEvent } from "../../../contract/realtime/client-events.ts";
 import { EventBudget, SESSION_BUDGET } from "../../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
-import type { DialectOutput, RealtimeDialect, ServerEvent } from "../../realtime/realtime-dialect.ts";
-import { type RealtimeDeps, SessionRunner } from "../../realtime/session-runner.ts";
-import type { SessionSettings } from "../../realtime/session-settings.ts";
+import type {
+  DialectOutput,
+  RealtimeDialect,
+  ServerEvent,
+  SessionConnection,
+  SessionHandler,
+} from "../../realtime/realtime-dialect.ts";
+import type { RealtimeDeps } from "../../realtime/session-runner.ts";
 import { MessageMemory } from "./message-memory.ts";
-import { CLOSE_CODES, closeReason } from "./websocket-server.ts";
+import { CLOSE_CODES, closeReason, closingOf } from "./websocket-server.ts";
 
-export interface RealtimeSocketOptions {
-  readonly deps: RealtimeDeps;
-  readonly settings: SessionSettings;
-  readonly model: string | null;
-  readonly dialect: RealtimeDialect;
+export type ChargedEvent = { readonly type: string; readonly audio?: string };
+
+export interface RealtimeSocketOptions<E extends ChargedEvent> {
+  readonly deps: Pick<RealtimeDeps, "eventLoopShare" | "onFailure">;
+  readonly dialect: RealtimeDialect<E>;
+  readonly open: (connection: SessionConnection) => SessionHandler<E>;
   /** Milliseconds between pings; a client that sends nothing after two is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
   readonly maxSessionS: number;
   /** Budget shared by all sessions of the key. */
   readonly keyBudget: EventBudget;
-  /** Whether other keys have sessions open. */
-  readonly hasOtherKeys: () => boolean;
   /** Memory of incoming messages. */
   readonly receiving: KeyedSemaphore;
-  readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
-  readonly meter: (inputAudioS: number) => Promise<void>;
+  readonly begin: SessionConnection["begin"];
   /** Called once, when the session or its key first exceeds its budget. */
   readonly onSlowed: () => void;
 }
@@ -66,19 +69,19 @@ const REFUSAL_POINTS = 8_000;
 const MAX_OVERDRAWN_MS = 10_000;
 
 /** The WebSocket of a session: handles its messages in order, within its budgets, and ends it. */
-export class RealtimeSocket {
+export class RealtimeSocket<E extends ChargedEvent> {
   readonly keyId: string;
   readonly #socket: WebSocket;
   /** The TCP connection, whose byte count shows incomplete messages. */
   readonly #connection: Socket;
-  readonly #options: RealtimeSocketOptions;
-  readonly #runner: SessionRunner;
+  readonly #options: RealtimeSocketOptions<E>;
+  readonly #session: SessionHandler<E>;
   readonly #budgets: readonly EventBudget[];
   /** Budget for everything but audio. */
   readonly #commands = new EventBudget(SESSION_BUDGET);
   readonly #room: MessageMemory;
   /** Frames and events from the dialect, in order. */
-  readonly #waiting: (Frame | InboundEvent)[] = [];
+  readonly #waiting: (Frame | E)[] = [];
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #waitingBytes = 0;
@@ -93,7 +96,7 @@ export class RealtimeSocket {
   /** Resolves when the last event has left for the operating system. */
   #sent: Promise<void> = Promise.resolve();
 
-  constructor(socket: WebSocket, request: FastifyRequest, options: RealtimeSocketOptions) {
+  constructor(socket: WebSocket, request: FastifyRequest, options: RealtimeSocketOptions<E>) {
     const { tracked } = request;
     this.keyId = tracked.caller.keyId;
     this.#socket = socket;
@@ -107,16 +110,22 @@ export class RealtimeSocket {
       onRefused: (why) => this.#end(CLOSE_CODES.tryLater, why),
       signal: this.#gone.signal,
     });
-    this.#runner = new SessionRunner(options.deps, {
+    this.#session = options.open({
       keyId: this.keyId,
-      settings: options.settings,
-      model: options.model,
       begin: (what, signal) => this.#begin(what, signal),
-      meter: options.meter,
       send: (event) => this.#send(event),
       hasRoom: () => this.#hasRoom(),
-      hasOtherKeys: options.hasOtherKeys,
       isBehind: () => this.#isBehind(),
+      close: (error) => this.#end(...closingOf(error, request)),
+      signal: this.#gone.signal,
+    });
+    this.#session = options.open({
+      keyId: this.keyId,
+      begin: (what, signal) => this.#begin(what, signal),
+      send: (event) => this.#send(event),
+      hasRoom: () => this.#hasRoom(),
+      isBehind: () => this.#isBehind(),
+      close: (error) => this.#end(...closingOf(error, request)),
       signal: this.#gone.signal,
     });
     socket.on("message", (data, isBinary) => this.#message(data, isBinary));
@@ -126,7 +135,7 @@ export class RealtimeSocket {
       for (const timer of this.#timers) clearInterval(timer);
       this.#gone.abort(new Error("the client closed its session"));
       for (const next of this.#waiting.splice(0)) if ("release" in next) next.release();
-      this.#runner.end();
+      this.#session.end();
     });
     this.#timers.push(setInterval(() => this.#heartbeat(), options.heartbeatMs).unref());
     this.#timers.push(setInterval(() => this.#closeIdle(), Math.min(1_000, options.idleTimeoutMs)).unref());
@@ -136,14 +145,14 @@ export class RealtimeSocket {
         1_000 * options.maxSessionS,
       ).unref(),
     );
-    this.#runner.begin();
+    this.#session.begin();
   }
 
   /** Closes after the current reply. */
   async finish(): Promise<void> {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
-    await this.#runner.whenIdle();
+    await this.#session.whenIdle();
     this.#end(CLOSE_CODES.goingAway, "the server is shutting down");
   }
 
@@ -177,7 +186,7 @@ export class RealtimeSocket {
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
         if ("release" in next) await this.#handleFrame(next).finally(next.release);
-        else await this.#runner.receive(next);
+        else await this.#session.receive(next);
         this.#resume();
       }
     } catch (error) {
@@ -199,7 +208,7 @@ export class RealtimeSocket {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (type === "ping") this.#socket.pong(bytes);
     if (type !== "message") return this.#charge(size, 0);
-    let output: DialectOutput | null;
+    let output: DialectOutput<E> | null;
     try {
       output = await this.#options.dialect.read(bytes, arrivedMs);
     } catch (error) {
@@ -212,7 +221,7 @@ export class RealtimeSocket {
       output.events.reduce((sum, event) => sum + audioBytesOf(event), 0),
     );
     for (const text of output.messages) this.#sendText(text);
-    for (const event of output.events) await this.#runner.receive(event);
+    for (const event of output.events) await this.#session.receive(event);
   }
 
   #sendText(text: string): void {
@@ -257,7 +266,7 @@ export class RealtimeSocket {
     this.#commands.spend(FRAME_POINTS + COMMAND_POINTS + rest);
   }
 
-  async #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
+  async #begin(...[what, signal]: Parameters<SessionConnection["begin"]>): Promise<RequestContext> {
     try {
       return await this.#options.begin(what, signal);
     } catch (error) {
@@ -278,9 +287,12 @@ export class RealtimeSocket {
     if (events.length > 0) void this.#drain();
   }
 
-  /** Resolves when the client has read enough. The connection tracker cuts clients that read nothing. */
+  /** The connection tracker cuts clients that read nothing. */
   async #hasRoom(): Promise<void> {
-    while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
+    const { signal } = this.#gone;
+    while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !signal.aborted) await this.#sent;
+    // A connection that was cut buffers nothing, and reports its end later.
+    if (this.#connection.destroyed && !signal.aborted) await once(signal, "abort");
   }
 
   /** Whether input waits or is still arriving. */
@@ -313,6 +325,7 @@ export class RealtimeSocket {
   }
 
   #closeIdle(): void {
+    if (this.#session.isBusy === true) this.#heardAtMs = performance.now();
     if (this.#socket.isPaused) {
       this.#heardAtMs = performance.now();
       // While a socket is not read, only writing reveals that its client has gone.
@@ -334,6 +347,6 @@ export class RealtimeSocket {
   }
 }
 
-function audioBytesOf(event: InboundEvent): number {
-  return event.type === "input_audio_buffer.append" ? event.audio.length : 0;
+function audioBytesOf({ type, audio = "" }: ChargedEvent): number {
+  return type === "input_audio_buffer.append" ? audio.length : 0;
 }

@@ -3,6 +3,8 @@ import websocket from "@fastify/websocket";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { MAX_MESSAGE_BYTES } from "../../../contract/realtime/client-events.ts";
+import { toServiceError } from "../../../serving/service-errors.ts";
+import { RealtimeError } from "../../realtime/realtime-error.ts";
 
 const SOCKET_OPTIONS = {
   maxPayload: MAX_MESSAGE_BYTES,
@@ -83,6 +85,15 @@ export const CLOSE_CODES = {
   failure: 1_011,
   tryLater: 1_013,
 } as const;
+
+/** Returns how to close a socket after an error; `undefined`: after none. */
+export function closingOf(error: unknown, { log }: FastifyRequest): [status: number, reason: string] {
+  if (error === undefined) return [CLOSE_CODES.normal, ""];
+  if (error instanceof RealtimeError) return [CLOSE_CODES.policy, error.message];
+  const { status, message } = toServiceError(error);
+  if (status === 500) log.error(error);
+  return [status === 429 || status >= 500 ? CLOSE_CODES.tryLater : CLOSE_CODES.policy, message];
+}
 
 /** Below the 123 bytes that a reason may have. */
 const MAX_REASON_BYTES = 120;

@@ -1,38 +1,37 @@
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
-import {
-  parseTwilioMessage,
-  type TwilioMessage,
-  type TwilioStart,
-} from "../../../contract/realtime/twilio-messages.ts";
 import { CLOSE_CODES, closeReason } from "./websocket-server.ts";
 
 /** Frames and bytes allowed before a stream starts: Twilio sends one message of 60 bytes. */
 const MAX_EARLY_FRAMES = 64;
 const MAX_EARLY_BYTES = 16 * 1024;
 
-export interface UnstartedCallOptions {
+export interface UnstartedSocketOptions<S> {
   /** Milliseconds in which the stream must start. */
   readonly startMs: number;
+  /**
+   * Reads a message until one starts the stream; `null`: it does not. @throws Error that says what is wrong with it
+   */
+  readonly read: (message: Buffer) => S | "stop" | null;
   /** Begins the session that the stream asks for. Rejects if it is refused; resolves with a function that opens it. */
-  readonly begin: (start: TwilioStart) => Promise<() => void>;
+  readonly begin: (start: S) => Promise<() => void>;
   readonly onFailure: (error: unknown) => [status: number, reason: string];
-  /** Called when the call no longer waits; more than once. */
+  /** Called when the socket no longer waits; more than once. */
   readonly onOver: () => void;
 }
 
-/** The WebSocket of a call until its stream starts. Frames that come early are kept for the session, within bounds. */
-export class UnstartedCall {
+/** A WebSocket until its stream starts. Frames that come early are kept for the session, within bounds. */
+export class UnstartedSocket<S> {
   readonly #socket: WebSocket;
   readonly #connection: Socket;
-  readonly #options: UnstartedCallOptions;
+  readonly #options: UnstartedSocketOptions<S>;
   readonly #early: RawData[] = [];
   readonly #startBytes: number;
   readonly #timer: NodeJS.Timeout;
   #frames = 0;
   #hasStarted = false;
 
-  constructor(socket: WebSocket, connection: Socket, options: UnstartedCallOptions) {
+  constructor(socket: WebSocket, connection: Socket, options: UnstartedSocketOptions<S>) {
     this.#socket = socket;
     this.#connection = connection;
     this.#options = options;
@@ -60,15 +59,15 @@ export class UnstartedCall {
     if (this.#early.length > 1) return;
     this.#onFrame();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    let message: TwilioMessage | null;
+    let start: S | "stop" | null;
     try {
-      message = parseTwilioMessage(data as Buffer);
+      start = this.#options.read(data as Buffer);
     } catch (error) {
       this.end(CLOSE_CODES.invalid, (error as Error).message);
       return;
     }
-    if (message?.event === "stop") this.end(CLOSE_CODES.normal, "");
-    else if (message?.event === "start") this.#start(message.start);
+    if (start === "stop") this.end(CLOSE_CODES.normal, "");
+    else if (start !== null) this.#start(start);
     else this.#early.length = 0;
   };
 
@@ -86,14 +85,14 @@ export class UnstartedCall {
       this.end(CLOSE_CODES.policy, "the stream sent too much before its start");
   }
 
-  #start(start: TwilioStart): void {
+  #start(start: S): void {
     clearTimeout(this.#timer);
     this.#hasStarted = true;
     this.#socket.pause();
     this.#begin(start).catch((error) => this.end(...this.#options.onFailure(error)));
   }
 
-  async #begin(start: TwilioStart): Promise<void> {
+  async #begin(start: S): Promise<void> {
     const open = await this.#options.begin(start);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#stopWaiting();

@@ -1,0 +1,59 @@
+import type { WordTiming } from "../../contract/spoken.ts";
+
+/** Times of characters, in ElevenLabs' form. */
+export interface Alignment {
+  readonly chars: readonly string[];
+  readonly charStartTimesMs: readonly number[];
+  readonly charDurationsMs: readonly number[];
+}
+
+/**
+ * Spreads the times of words over the characters of the text as sent. What follows a word, up to the next space, is
+ * given with it and takes no time; what precedes one fills the gap before it.
+ */
+export class CharacterAlignment {
+  /** Characters that were not given yet, and the position of the first in the text. */
+  readonly #chars: string[] = [];
+  #at = 0;
+  /** Milliseconds of the speech up to which words were taken, and up to which characters were given. */
+  #endMs = 0;
+  #givenMs = 0;
+
+  /** Adds a sentence, with the space before it. Clients take a word as complete at a space, so one follows the last. */
+  addSentence(sentence: string): void {
+    const hasSpace = sentence.startsWith(" ");
+    if (!hasSpace) this.#chars.pop();
+    this.#chars.push(...(hasSpace ? sentence.slice(1) : sentence), " ");
+  }
+
+  /**
+   * Returns the characters up to the last of these words, which follow those before; `null` if there are none. Times
+   * restart where the last alignment ended, or count from the start of the speech.
+   */
+  take(words: readonly WordTiming[], countsFromStart: boolean): Alignment | null {
+    const [chars, starts, durations]: [string[], number[], number[]] = [[], [], []];
+    const fromMs = countsFromStart ? 0 : this.#givenMs;
+    const spread = (count: number, toMs: number): void => {
+      const startMs = this.#endMs;
+      this.#endMs = Math.max(startMs, Math.round(toMs));
+      const edgeMs = (index: number) => startMs + Math.round(((this.#endMs - startMs) * index) / count);
+      for (const [index, char] of this.#chars.splice(0, Math.max(0, count)).entries()) {
+        chars.push(char);
+        starts.push(edgeMs(index) - fromMs);
+        this.#givenMs = edgeMs(index + 1);
+        durations.push(this.#givenMs - edgeMs(index));
+        this.#at += 1;
+      }
+    };
+    for (const { offset, length, start, end } of words) {
+      if (length === 0) continue;
+      spread(offset - this.#at, 1_000 * start);
+      spread(offset + length - this.#at, 1_000 * end);
+      const next = this.#chars.findIndex((char) => WORD_OR_SPACE.test(char));
+      spread(next + (this.#chars[next]?.trim() === "" ? 1 : 0), this.#endMs);
+    }
+    return chars.length === 0 ? null : { chars, charStartTimesMs: starts, charDurationsMs: durations };
+  }
+}
+
+const WORD_OR_SPACE = /[\p{L}\p{N}\s]/u;

@@ -182,8 +182,7 @@ const EXPLANATIONS = {
   "well-formed": "the API key is unknown or was revoked: use another",
   mistyped: "the API key is mistyped or cut short: copy it again, whole",
   foreign: "the API key is not one of Antiphon's: these begin with ant_",
-  secret:
-    "the client secret is unknown, has expired, or was sent outside realtime sessions: make another",
+  secret: "the client secret is unknown, has expired, or was sent outside realtime sessions: make another",
 } as const;
 
 function noUsage(keyId: string): UsageTotals {

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Precision } from "../engines/codec-lm/codec-language-model.ts";
-import { installedCodecLmDir } from "../models/installation-records.ts";
 import { UsageError } from "../server/errors.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
@@ -70,7 +69,9 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
 
 /** Returns a folder, or where the checkpoint of that name was pulled to. */
 async function folderOf(given: string, dataDir: string): Promise<string> {
-  return existsSync(given) ? given : ((await installedCodecLmDir(dataDir, given)) ?? given);
+  if (existsSync(given)) return given;
+  const { installedCodecLmDir } = await import("../models/installation-records.ts");
+  return (await installedCodecLmDir(dataDir, given)) ?? given;
 }
 
 function precisionOf(dtype: string): Precision {

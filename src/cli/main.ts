@@ -9,6 +9,8 @@ if (isOlder(process.versions.node, wanted)) {
   process.exit(1);
 }
 limitNewSpace();
+// onnxruntime would send events about its use to Microsoft. It reads this when a thread loads it.
+process.env.ORT_DISABLE_TELEMETRY = "1";
 // V8 resets this flag of the whole process whenever a thread sets up its heap.
 process.on("worker", (worker) => worker.once("online", limitNewSpace));
 

@@ -1,11 +1,7 @@
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { ServiceError } from "../contract/errors.ts";
-import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { UsageError } from "../server/errors.ts";
-import { serverLexicon } from "../server/voices/lexicon-file.ts";
-import { spokenWords } from "../serving/prepare/read-markup.ts";
-import { hasSpeakable } from "../text/characters.ts";
 import type { LanguageTag } from "../text/languages/language.ts";
 import { LANGUAGE_TAGS } from "../text/languages/languages.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
@@ -34,11 +30,13 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
         command: Command,
       ) => {
         const settings = await settingsOf(command, io);
+        const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
         const words = await serverLexicon(settings);
         const input = argument === "-" ? await text(io.stdin) : argument;
         const given = json === true && argument === "-" ? linesOf(input) : [input];
-        const texts = given.map(stripMarkup);
+        const texts = await Promise.all(given.map(stripMarkup));
         const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");
+        const { embeddedCheckpoint } = await import("../models/installed-checkpoint.ts");
         const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
           words,
           tag,
@@ -47,7 +45,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
           if (json !== true) {
             const sentences = await phonemes(texts[0]!);
             if (sentences.length === 0)
-              throw new UsageError(`This cannot be read: ${explainSilence(input)}.`);
+              throw new UsageError(`This cannot be read: ${await explainSilence(input)}.`);
             for (const sentence of sentences) io.stdout.write(`${sentence}\n`);
             return;
           }
@@ -59,7 +57,8 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
     );
 }
 
-function stripMarkup(text: string): string {
+async function stripMarkup(text: string): Promise<string> {
+  const { spokenWords } = await import("../serving/prepare/read-markup.ts");
   try {
     return spokenWords(text, "text");
   } catch (error) {
@@ -69,7 +68,8 @@ function stripMarkup(text: string): string {
 }
 
 /** Explains why nothing is spoken, as the refusal to speak does. */
-function explainSilence(text: string): string {
+async function explainSilence(text: string): Promise<string> {
+  const { hasSpeakable } = await import("../text/characters.ts");
   return hasSpeakable(text)
     ? "the text holds nothing that this voice can pronounce: it reads Latin letters and digits"
     : "text has nothing speakable: it needs at least one letter or digit";

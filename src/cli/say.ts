@@ -7,7 +7,6 @@ import type { WordTiming } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/errors.ts";
 import type { CaptionForm } from "./book/book-sound.ts";
-import { openText } from "./book/long-text.ts";
 import { type SayFlags, SayRequests } from "./say-request.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
@@ -53,6 +52,7 @@ export function registerSay(program: Command, io: CommandIo): void {
       const inFiles = isFilePerChapter(flags);
       const settings = await settingsOf(command, io);
       if (flags.output === undefined) reportClosedOutput(io);
+      const { openText } = await import("./book/long-text.ts");
       const text = await openText(
         argument,
         flags.file,

@@ -26,6 +26,8 @@ export { AntiphonError, SAMPLE_RATE } from "./types.ts";
  * @throws AntiphonError for an unknown or invalid setting
  */
 export async function open(settings: OpenSettings = {}): Promise<Antiphon> {
+  // As in the command line: onnxruntime would send events about its use to Microsoft.
+  process.env.ORT_DISABLE_TELEMETRY = "1";
   const { openHere } = await import("./open-here.ts");
   return await openHere(settings);
 }

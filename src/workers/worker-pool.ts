@@ -32,6 +32,8 @@ export interface WorkerPoolOptions {
   readonly create: unknown;
   /** Number of threads, each with its own model. */
   readonly size: number;
+  /** Whether to resolve once the first thread has its model, and only then start the others. Default: false. */
+  readonly resolvesWithFirst?: boolean;
   /**
    * Whether a model computes open utterances together, a frame of each at a time: then all runnable ones are asked at
    * the same time, instead of one after the other. Default: false.
@@ -94,7 +96,7 @@ export interface WorkerPool extends SpeechModel {
 const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * Starts `size` threads and resolves when each has its model; if one fails, ends the others and throws a {@link
+ * Starts `size` threads and resolves when each has its model; if one fails before, ends the others and throws a {@link
  * SpeechFailedError}. Utterances go to the thread of `chooseThread`, among those that answer if there are any. A
  * thread that dies or hangs is replaced and its utterances fail with {@link SpeechFailedError}; after repeated
  * failures the intervals grow, and no utterance waits.
@@ -153,6 +155,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
 
   try {
     while (slots.length < size) {
+      if (options.resolvesWithFirst) await slots[0]?.thread.ready;
       slots.push(
         new PoolSlot({
           startThread: (callbacks) => {
@@ -166,7 +169,8 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
         }),
       );
     }
-    await Promise.all(slots.map((slot) => slot.thread.ready));
+    if (options.resolvesWithFirst) await slots[0]?.thread.ready;
+    else await Promise.all(slots.map((slot) => slot.thread.ready));
   } catch (error) {
     await close();
     throw error;

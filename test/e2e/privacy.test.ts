@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { it } from "node:test";
@@ -9,6 +10,7 @@ import { within } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { makeKeys } from "./make-keys.ts";
+import { antiphon } from "./program.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const WORD = "Zanzibarbados";
@@ -64,6 +66,13 @@ async function garbage(url: string): Promise<void> {
   socket.end(`${WORD} ${UNKNOWN_KEY}\r\n\r\n`).resume();
   await within("the server to close", once(socket, "close"));
 }
+
+it("onnxruntime's telemetry is off: it keeps no device id", async () => {
+  const home = temporaryFolder();
+  const said = await antiphon(["say", "Tea.", "-o", join(home, "tea.wav")], { env: { HOME: home } });
+  assert.equal(said.code, 0, said.stderr);
+  assert.equal(existsSync(join(home, ".cache/Microsoft")), false);
+});
 
 it("no text, audio or key is in the log, and every line is JSON with its request id", async () => {
   const dataDir = join(temporaryFolder(), "data");

@@ -63,6 +63,14 @@ test("frames are transferred, not copied, unless they are views", async () => {
   }
 });
 
+test("a pool that resolves with its first thread speaks, and then starts the others", async () => {
+  const { pool } = await faultyPool({ size: 3, resolvesWithFirst: true });
+  assert.equal(pool.stats().size, 3);
+  assert.ok(pool.stats().ready >= 1);
+  await takeFrames(pool, 1);
+  await until("the other threads to be ready", () => pool.stats().ready === 3);
+});
+
 test("an utterance goes to the thread with the least load", async () => {
   const { pool, count } = await faultyPool({ size: 2 });
   const busy = speak(pool, "hold");

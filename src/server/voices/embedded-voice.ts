@@ -32,6 +32,7 @@ export async function openEmbeddedVoice(
     entry: new URL("../../engines/embedded/model.js", import.meta.url),
     create: { voiceDir, precision, tables: await loadTextTables(voiceDir), words },
     size: threads,
+    resolvesWithFirst: true,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     onEvent,
   });
@@ -43,7 +44,7 @@ export interface EmbeddedCheckpoint extends LoadableCheckpoint {
   canSpeak(): boolean;
   /** Number of ready threads; 0 until loaded. */
   threads(): number;
-  /** Starts the threads early, for a following `load()`. */
+  /** Starts the threads early, once, for a following `load()`. */
   begin(): void;
   /** Closes threads that were started and not loaded. */
   abandon(): Promise<void>;
@@ -62,7 +63,7 @@ export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) =>
       return pool;
     },
     begin() {
-      begun = openEmbeddedVoice(setup, onEvent);
+      begun ??= openEmbeddedVoice(setup, onEvent);
       // The failure is thrown by `load()`.
       begun.catch(() => {});
     },

@@ -3,7 +3,6 @@ import { open, readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { parseLexicon } from "../phonemes/user-lexicon.ts";
 import { type HeteronymTable, parseHeteronyms } from "../tagging/heteronyms.ts";
 import { packTables, readContainer, type TableContainer, voiceFingerprint } from "./packed-tables.ts";
 import type { StringTable } from "./string-table.ts";
@@ -89,11 +88,11 @@ type OwnTables = Pick<TextTables, "heteronyms" | "names">;
 
 async function ownTables(): Promise<OwnTables> {
   const [heteronyms, names] = [`${LEXICON}heteronyms.tsv`, `${LEXICON}names.tsv`];
+  const lines = (await readFile(names, "utf8")).split("\n").filter((line) => /^[^#]/.test(line));
   return {
     heteronyms: parseHeteronyms(await readFile(heteronyms, "utf8"), heteronyms),
-    names: new Map(
-      parseLexicon(await readFile(names, "utf8"), names).map(([word, said]) => [word, said.slice(1, -1)]),
-    ),
+    // Not validated at each start: test/text/names.test.ts validates every line.
+    names: new Map(lines.map((line) => line.trim().slice(0, -1).split("\t/") as [string, string])),
   };
 }
 

@@ -48,6 +48,7 @@ export function openApiDocument(): Json {
     openapi: "3.1.0",
     info: {
       title: "Antiphon",
+      // That of the interface contract, not of the package.
       version: "0.1.0",
       description: DESCRIPTION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },

@@ -228,7 +228,7 @@ export const HEADERS: Json = {
     { type: "string", pattern: "^[A-Za-z0-9 ,:;]{1,500}$" },
   ),
   "X-Antiphon-Cautions": optional(
-    "What the text asks for and is not done, as in `<lang> xml:lang fr-FR is ignored: English is spoken`, also where it looks " +
+    "What the text asks for and is not done, as in `<lang> xml:lang fr-FR is ignored`, also where it looks " +
       "like another language than the model's; several are separated by semicolons.",
     { type: "string", pattern: "^[ -~]{1,1000}$" },
   ),

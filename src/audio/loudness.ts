@@ -10,10 +10,9 @@
  * @returns `null` if no block passes the gates
  */
 export function loudnessOf(samples: Float32Array, sampleRateHz: number): number | null {
-  const audible = blockPowers(samples, sampleRateHz).filter((power) => power > ABSOLUTE_GATE);
-  if (audible.length === 0) return null;
-  const relativeGate = mean(audible) * RELATIVE_GATE;
-  return OFFSET_LU + 10 * Math.log10(mean(audible.filter((power) => power > relativeGate)));
+  const meter = new LoudnessMeter(sampleRateHz);
+  meter.push(samples);
+  return meter.measure()?.lufs ?? null;
 }
 
 const STEPS_PER_S = 10;
@@ -24,60 +23,81 @@ const OFFSET_LU = -0.691;
 const ABSOLUTE_GATE = 10 ** ((-70 - OFFSET_LU) / 10);
 const RELATIVE_GATE = 0.1;
 
-/** Returns the weighted mean square of each block. */
-function blockPowers(samples: Float32Array, sampleRateHz: number): number[] {
-  const wholeSteps = Math.floor((samples.length * STEPS_PER_S) / sampleRateHz);
-  const isOneBlock = wholeSteps < STEPS_PER_BLOCK;
-  const bounds = isOneBlock
-    ? [0, samples.length]
-    : Array.from({ length: wholeSteps + 1 }, (_, step) => Math.round((step * sampleRateHz) / STEPS_PER_S));
-  const energies = weightedEnergies(samples, sampleRateHz, bounds);
-  if (isOneBlock) return energies.map((energy) => energy / samples.length);
-  return Array.from({ length: wholeSteps + 1 - STEPS_PER_BLOCK }, (_, first) => {
-    const energy = energies.slice(first, first + STEPS_PER_BLOCK).reduce((sum, part) => sum + part);
-    return energy / (bounds[first + STEPS_PER_BLOCK]! - bounds[first]!);
-  });
-}
+/** Measures as {@link loudnessOf} a signal that comes in parts. Keeps 80 bytes per second of it. */
+export class LoudnessMeter {
+  readonly #sampleRateHz: number;
+  readonly #shelf: Biquad;
+  readonly #highPass: Biquad;
+  /** Values of both filters in transposed direct form. */
+  readonly #memory = new Float64Array(4);
+  /** Weighted energy and length of the steps of the current block, the last of which is not complete. */
+  #steps = [{ energy: 0, samples: 0 }];
+  #ended = 0;
+  #endedSamples = 0;
+  /** Weighted mean squares of the blocks above the absolute gate. */
+  readonly #audible: number[] = [];
 
-/** Returns the weighted signal's energy between consecutive bounds. */
-function weightedEnergies(samples: Float32Array, sampleRateHz: number, bounds: readonly number[]): number[] {
-  const { shelf, highPass } = designKWeighting(sampleRateHz);
-  const memory = new Float64Array(4);
-  return bounds.slice(1).map((to, step) => {
-    const energy = weightedEnergy(samples, bounds[step]!, to, shelf, highPass, memory);
-    for (let i = 0; i < memory.length; i++) memory[i] = clearDenormal(memory[i]!);
-    return energy;
-  });
-}
-
-/** Applies both filters in transposed direct form; `memory` holds two values of each. */
-function weightedEnergy(
-  samples: Float32Array,
-  from: number,
-  to: number,
-  shelf: Biquad,
-  highPass: Biquad,
-  memory: Float64Array,
-): number {
-  const { b0, b1, b2, a1, a2 } = shelf;
-  const { b0: d0, b1: d1, b2: d2, a1: c1, a2: c2 } = highPass;
-  let shelf1 = memory[0]!;
-  let shelf2 = memory[1]!;
-  let high1 = memory[2]!;
-  let high2 = memory[3]!;
-  let energy = 0;
-  for (let n = from; n < to; n++) {
-    const x = samples[n]!;
-    const mid = b0 * x + shelf1;
-    shelf1 = b1 * x - a1 * mid + shelf2;
-    shelf2 = b2 * x - a2 * mid;
-    const y = d0 * mid + high1;
-    high1 = d1 * mid - c1 * y + high2;
-    high2 = d2 * mid - c2 * y;
-    energy += y * y;
+  constructor(sampleRateHz: number) {
+    this.#sampleRateHz = sampleRateHz;
+    this.#shelf = designShelf(sampleRateHz);
+    this.#highPass = designHighPass(sampleRateHz);
   }
-  memory.set([shelf1, shelf2, high1, high2]);
-  return energy;
+
+  push(samples: Float32Array): void {
+    for (let from = 0; from < samples.length; ) {
+      const step = this.#steps.at(-1)!;
+      const end = Math.round(((this.#ended + 1) * this.#sampleRateHz) / STEPS_PER_S) - this.#endedSamples;
+      const to = Math.min(samples.length, from + end - step.samples);
+      step.energy += this.#weightedEnergy(samples, from, to);
+      step.samples += to - from;
+      from = to;
+      if (step.samples < end) continue;
+      this.#ended += 1;
+      this.#endedSamples += end;
+      if (this.#ended >= STEPS_PER_BLOCK) this.#addBlock();
+      this.#steps = [...this.#steps, { energy: 0, samples: 0 }].slice(-STEPS_PER_BLOCK);
+    }
+  }
+
+  /** Returns the loudness so far, and the seconds within the gates; `null` if no block passes them. */
+  measure(): { readonly lufs: number; readonly durationS: number } | null {
+    if (this.#ended < STEPS_PER_BLOCK) this.#addBlock();
+    const gate = RELATIVE_GATE * mean(this.#audible);
+    const loud = this.#audible.filter((power) => power > gate);
+    if (this.#ended < STEPS_PER_BLOCK) this.#audible.length = 0;
+    if (loud.length === 0) return null;
+    return { lufs: OFFSET_LU + 10 * Math.log10(mean(loud)), durationS: loud.length / STEPS_PER_S };
+  }
+
+  #addBlock(): void {
+    const [energy, samples] = this.#steps.reduce(
+      ([sum, length], step) => [sum + step.energy, length + step.samples],
+      [0, 0],
+    );
+    if (energy / samples > ABSOLUTE_GATE) this.#audible.push(energy / samples);
+  }
+
+  #weightedEnergy(samples: Float32Array, from: number, to: number): number {
+    const { b0, b1, b2, a1, a2 } = this.#shelf;
+    const { b0: d0, b1: d1, b2: d2, a1: c1, a2: c2 } = this.#highPass;
+    let shelf1 = this.#memory[0]!;
+    let shelf2 = this.#memory[1]!;
+    let high1 = this.#memory[2]!;
+    let high2 = this.#memory[3]!;
+    let energy = 0;
+    for (let n = from; n < to; n++) {
+      const x = samples[n]!;
+      const mid = b0 * x + shelf1;
+      shelf1 = b1 * x - a1 * mid + shelf2;
+      shelf2 = b2 * x - a2 * mid;
+      const y = d0 * mid + high1;
+      high1 = d1 * mid - c1 * y + high2;
+      high2 = d2 * mid - c2 * y;
+      energy += y * y;
+    }
+    this.#memory.set([shelf1, shelf2, high1, high2].map(clearDenormal));
+    return energy;
+  }
 }
 
 /** Clears filter memory that is not finite or close to denormal, which would be slow. */
@@ -99,15 +119,11 @@ interface Biquad {
   readonly a2: number;
 }
 
-/**
- * Designs the two K-weighting filters for any rate. ITU-R BS.1770-5, tables 1 and 2, gives them for 48 kHz; this uses
- * their analogue prototypes (Mansbridge, Finn and Reiss, "Implementation and evaluation of autonomous multi-track
- * fader control", 2012) and the bilinear transform.
+/*
+ * The two K-weighting filters for any rate. ITU-R BS.1770-5, tables 1 and 2, gives them for 48 kHz; these are their
+ * analogue prototypes (Mansbridge, Finn and Reiss, "Implementation and evaluation of autonomous multi-track fader
+ * control", 2012) and the bilinear transform.
  */
-function designKWeighting(sampleRateHz: number): { shelf: Biquad; highPass: Biquad } {
-  return { shelf: designShelf(sampleRateHz), highPass: designHighPass(sampleRateHz) };
-}
-
 const TABLES_HZ = 48_000;
 
 const SHELF_HZ = 1681.974450955533;

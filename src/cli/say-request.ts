@@ -33,6 +33,8 @@ export interface SayFlags {
   readonly author?: string;
   readonly ssml?: boolean;
   readonly dialogue?: boolean;
+  /** LUFS. */
+  readonly loudness?: number;
 }
 
 /** Prepares requests from texts and flags as a server would. Wrong flags throw a `UsageError`. */
@@ -80,7 +82,7 @@ export class SayRequests {
   async dependsOn(): Promise<Readonly<Record<string, string>>> {
     const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
     const words = await serverLexicon(this.#given.settings);
-    const { speaker = "", voice = "", language = "", instructions = "" } = this.#given.flags;
+    const { speaker = "", voice = "", language = "", instructions = "", loudness } = this.#given.flags;
     const recording = this.#given.recording;
     return {
       "--model": this.model.card.id,
@@ -90,20 +92,24 @@ export class SayRequests {
       "--voice-like": recording === null ? "" : hashOf(recording),
       "the setting lexicon": words.length === 0 ? "" : hashOf(JSON.stringify(words)),
       "--instructions": instructions,
+      ...(loudness === undefined ? {} : { "--loudness": `${loudness}` }),
       "--params": JSON.stringify(sorted(this.#given.params ?? {})),
     };
   }
 
   /** Prepares a text to be spoken. Reports each instruction that cannot be followed, once. */
   async prepare(text: string, inputType?: InputType, recording = this.#given.recording) {
-    const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
+    const { parseAudioSpeechRequest, parseConverseRequest, parseTtsRequest } = await import(
+      "../contract/validate.ts"
+    );
     const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");
     const { models, params, flags } = this.#given;
-    const { speaker, model, language, dialogue } = flags;
+    const { speaker, model, language, dialogue, loudness } = flags;
     const how = { model, language, params, input_type: inputType };
     const resolve = (id: string | null) => findModel(models, id);
     try {
+      if (loudness !== undefined) parseAudioSpeechRequest({ input: "A.", loudness });
       // In a dialogue, --voice is for the speakers of the script.
       const voice = dialogue === true ? undefined : flags.voice;
       const alone = resolveTts(parseTtsRequest({ text, speaker, voice, ...how }), resolve);

@@ -34,6 +34,11 @@ export function registerSay(program: Command, io: CommandIo): void {
     .option("--instructions <text>", "manner, such as: cheerful, a little slower")
     .option("--dialogue", "read the text as a script of lines `Name: words`, with one voice per name")
     .option("--ssml", "read the text as SSML (default: if it begins with <speak>)")
+    .option(
+      "--loudness <lufs>",
+      "integrated loudness, from -30 to -10, such as -16 (default: the voice's own)",
+      Number,
+    )
     .option("--voice-like <file>", "recording of a voice to follow: WAV, MP3, FLAC, or Opus in Ogg or WebM")
     .option("--captions <file>", "also write captions: WebVTT (.vtt) or SubRip (.srt)")
     .option("--words", "add the time of each word to the captions (WebVTT only)")
@@ -151,7 +156,8 @@ async function speak(
   io: CommandIo,
 ): Promise<Spoken> {
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
-  const { speakEncoded } = await import("../core/encoded-speech.ts");
+  const { encodedSpeech, speakEncoded } = await import("../core/encoded-speech.ts");
+  const { normaliseSpeech } = await import("../core/level-speech.ts");
   const { buildScript } = await import("../serving/prepare/build-script.ts");
   const { MarkCollector, toReplyChunk } = await import("../serving/reply/reply-chunk.ts");
   const { joinBytes } = await import("../audio/pcm.ts");
@@ -163,7 +169,12 @@ async function speak(
     const all = new MarkCollector();
     // Our streamed MP3 cannot declare its delay: captions would be 46 ms early.
     const isMp3 = encoding === "mp3";
-    const speech = speakEncoded(voice, script, isMp3 ? "pcm" : encoding, new AbortController().signal);
+    const { signal } = new AbortController();
+    const made = isMp3 ? "pcm" : encoding;
+    const speech =
+      flags.loudness === undefined
+        ? speakEncoded(voice, script, made, signal)
+        : encodedSpeech(normaliseSpeech(voice.speak(script, signal), flags.loudness), made, script.seed);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = toReplyChunk(step.value);

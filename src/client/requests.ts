@@ -74,13 +74,15 @@ export interface ConverseRequest extends SpeechOptions {
 export interface SpeechRequest extends SpeechOptions {
   /** A public model id; absent, or `tts-1`, is the default model. */
   readonly model?: string;
-  /** 1 to 4096 characters. */
+  /** 1 to 100,000 characters; 4,096 for a whole `wav` or `flac`. */
   readonly input: string;
   /** As in `tts`. Default `"0"`. */
   readonly voice?: NamedVoice;
   /** `mp3` (default), `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
   readonly response_format?: string;
   readonly speed?: number;
+  /** Integrated loudness in LUFS, -30 to -10, such as -16. Default: the voice's own. */
+  readonly loudness?: number;
 }
 
 /** Request of `dialogue`: a script of lines `Name: words`, or lines. */
@@ -99,6 +101,7 @@ export interface DialogueRequest extends Omit<SpeechOptions, "input_type"> {
   readonly model?: string;
   readonly response_format?: SpeechRequest["response_format"];
   readonly speed?: number;
+  readonly loudness?: SpeechRequest["loudness"];
   readonly params?: GenParams;
 }
 

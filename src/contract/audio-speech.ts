@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { fieldError, quoted } from "./errors.ts";
-import { MAX_SPEECH_CHARS } from "./limits.ts";
+import { MAX_SCRIPT_CHARS, MAX_SPEECH_CHARS } from "./limits.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
-import { InputTypeOption, LanguageOption, Lexicon, SPEECH_TEXT, unmarkedLength } from "./requests.ts";
+import { InputTypeOption, LanguageOption, Lexicon } from "./requests.ts";
 import { marks, VisemesOption } from "./spoken.ts";
 import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
@@ -25,8 +25,11 @@ export const AudioSpeechRequest = Type.Object(
     ),
     input: Type.String({
       minLength: 1,
-      ...unmarkedLength("string", MAX_SPEECH_CHARS),
-      description: SPEECH_TEXT,
+      // With its marks; without, it is checked once they are read.
+      maxLength: 4 * MAX_SCRIPT_CHARS,
+      description:
+        `The text to speak: at most ${MAX_SCRIPT_CHARS} characters without its marks, or ${MAX_SPEECH_CHARS} for a whole ` +
+        "`wav` or `flac`. Without any letter or digit, the result is 0.2 s of silence.",
     }),
     voice: Type.Optional(NamedVoice),
     language: Type.Optional(LanguageOption),
@@ -57,6 +60,15 @@ export const AudioSpeechRequest = Type.Object(
           "that cuts the input short, the header `X-Antiphon-Stop: length` says so. If this field is present, speech is " +
           "sent at most `limits.max_ahead_seconds` (see `GET /v1/info`) ahead of real-time playback; if absent, or with " +
           "the header `X-Antiphon-Pace: own`, as fast as the client reads it.",
+      }),
+    ),
+    loudness: Type.Optional(
+      Type.Number({
+        minimum: -30,
+        maximum: -10,
+        description:
+          "Extension: integrated loudness in LUFS (EBU R 128), such as -16, with a true peak of at most -1 dBTP. The " +
+          "reply is made as it is sent, so it comes near: see docs/formats.md. Absent: the voice's own, some -26.",
       }),
     ),
     input_type: Type.Optional(InputTypeOption),

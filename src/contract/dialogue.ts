@@ -7,7 +7,8 @@ import { VisemesOption } from "./spoken.ts";
 import { nullable } from "./string-enum.ts";
 import { MAX_VOICE_CHARS, namedVoices } from "./voices.ts";
 
-const { model, response_format, stream_format, speed, instructions } = AudioSpeechRequest.properties;
+const { model, response_format, stream_format, speed, loudness, instructions } =
+  AudioSpeechRequest.properties;
 
 const DialogueLineRequest = Type.Object(
   {
@@ -65,6 +66,7 @@ export const DialogueRequest = Type.Object(
     response_format: Type.Optional(response_format),
     stream_format: Type.Optional(stream_format),
     speed: Type.Optional(speed),
+    loudness: Type.Optional(loudness),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
     visemes: Type.Optional(VisemesOption),

@@ -1,7 +1,10 @@
 /** Maximum code points of text in a request or turn, without its marks. */
 export const MAX_TEXT_CHARS = 8_000;
 
-/** Maximum code points of `input`, without its marks, and `instructions` of OpenAI's API for speech: the same as its own. */
+/**
+ * Maximum code points of `instructions`, and of `input`, without its marks, that is sent whole, in OpenAI's API for
+ * speech: the same as its own.
+ */
 export const MAX_SPEECH_CHARS = 4_096;
 
 /**
@@ -13,7 +16,7 @@ export const MAX_SPEECH_FRAMES = 65_536;
 /** Maximum frames (80 ms) of a reply kept in memory: 11 minutes, more than prose takes at the lowest speed. */
 export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
 
-/** Maximum lines of a dialogue, and maximum code points of its script: about two hours of speech. */
+/** Maximum lines of a dialogue, and maximum code points of its script, or of a streamed text: about two hours. */
 export const MAX_DIALOGUE_LINES = 1_000;
 export const MAX_SCRIPT_CHARS = 100_000;
 
@@ -36,8 +39,9 @@ export const MAX_NEW_TOKENS = 2_048;
 /** The limits that a server enforces: `limits` of `GET /v1/info`. */
 export interface Limits {
   readonly max_text_chars: number;
-  /** Code points of `input` of `POST /v1/audio/speech`. */
+  /** Code points of `input` of `POST /v1/audio/speech`, and of one whose `wav` or `flac` is sent whole. */
   readonly max_speech_chars: number;
+  readonly max_whole_speech_chars: number;
   readonly max_instructions_chars: number;
   readonly max_turns: number;
   readonly max_turn_audio_bytes: number;

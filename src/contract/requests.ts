@@ -143,13 +143,12 @@ export const ConverseRequest = Type.Object(
 
 export type ConverseRequest = Static<typeof ConverseRequest>;
 
-export const SPEECH_TEXT =
-  `The text to speak: at most ${MAX_SPEECH_CHARS} characters without its marks. Without any letter or digit, the ` +
-  "result is 0.2 s of silence.";
 const text = Type.String({
   minLength: 1,
   ...unmarkedLength("string", MAX_SPEECH_CHARS),
-  description: SPEECH_TEXT,
+  description:
+    `The text to speak: at most ${MAX_SPEECH_CHARS} characters without its marks. Without any letter or digit, the ` +
+    "result is 0.2 s of silence.",
 });
 
 /** Body that Vapi sends to a custom voice (`provider` `custom-voice`). Its other fields are ignored. */

@@ -4,7 +4,6 @@ import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { fieldLabel, ServiceError } from "../contract/errors.ts";
 import { IgnoredFields } from "../contract/json/read-json.ts";
 import { nearestName } from "../core/nearest-name.ts";
-import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/errors.ts";
 import { mapEngineError } from "../serving/service-errors.ts";
 import { SettingsError } from "../settings/settings-error.ts";
@@ -46,11 +45,6 @@ function sentence(message: string): string {
 
 export function closedError(): AntiphonError {
   return new AntiphonError("This Antiphon was closed: open another.", "closed");
-}
-
-/** Whether a text was refused because the voice can pronounce nothing in it. */
-export function hasNoWords(error: unknown): boolean {
-  return error instanceof ServiceError && error.cause instanceof NothingToSpeakError;
 }
 
 /** Rejects unknown options. Throws AntiphonError. */

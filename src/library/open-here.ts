@@ -2,8 +2,13 @@ import { setMaxListeners } from "node:events";
 import { DialogueRequest } from "../contract/dialogue.ts";
 import { quoted, ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
-import { ConverseRequest, type InputType, TtsRequest } from "../contract/requests.ts";
-import { parseConverseRequest, parseDialogueRequest, parseTtsRequest } from "../contract/validate.ts";
+import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
+import {
+  parseAudioSpeechRequest,
+  parseConverseRequest,
+  parseDialogueRequest,
+  parseTtsRequest,
+} from "../contract/validate.ts";
 import { abortable } from "../core/abortable.ts";
 import { languageCodeFrom } from "../core/languages.ts";
 import { NO_SPAN } from "../core/span.ts";
@@ -13,21 +18,12 @@ import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../models/public-models.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { mannerHeader, readManner } from "../serving/prepare/read-manner.ts";
-import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
+import { spokenWords } from "../serving/prepare/read-markup.ts";
 import { resolveDialogue } from "../serving/prepare/resolve-dialogue.ts";
-import {
-  isVaried,
-  type ResolvedRequest,
-  resolveConverse,
-  resolveTts,
-} from "../serving/prepare/resolve-request.ts";
-import { passageSeed, pauseAfter, silentSamples } from "../serving/reply/synthesize-passages.ts";
+import { resolveConverse, resolveTts } from "../serving/prepare/resolve-request.ts";
 import { toTranscriptJson } from "../serving/transcribe/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
-import { splitPassages } from "../text/sentences/passages.ts";
-import { looksLikeSsml } from "../text/ssml/parse-markup.ts";
-import { splitSsml } from "../text/ssml/split-ssml.ts";
 import {
   asAntiphonError,
   checkMembers,
@@ -38,8 +34,7 @@ import {
   wrong,
 } from "./errors.ts";
 import { openParts, type Parts } from "./parts.ts";
-import { Places } from "./places.ts";
-import { SpeechOf, type SpeechPart, type SpeechPlan } from "./speech.ts";
+import { SpeechOf, type SpeechPlan } from "./speech.ts";
 import {
   type Antiphon,
   AntiphonError,
@@ -84,36 +79,29 @@ class OpenAntiphon implements Antiphon {
     return this.#speech(() => {
       checkText(text);
       checkNames(options, SAY_NAMES);
-      const { signal, instructions, ...asked } = options;
+      const { signal, instructions, loudness, ...asked } = options;
       if (instructions !== undefined && typeof instructions !== "string")
         throw wrong("instructions", "they must be a string");
       checkMembers(TtsRequest, asked);
       const manner = readManner(instructions);
       const isLimited = asked.params?.max_new_tokens != null;
+      const isLong = text.length > MAX_TEXT_CHARS;
+      if (isLong && isLimited)
+        throw wrong("params.max_new_tokens", "a text of over 8,000 characters is spoken whole: leave it out");
       const extras = {
         ...(manner === null ? {} : { manner: manner.asked }),
         // Speaks all of a text by default.
-        ...(isLimited ? {} : { maxFrames: MAX_SPEECH_FRAMES }),
+        ...(isLimited ? {} : { maxFrames: isLong ? Number.MAX_SAFE_INTEGER : MAX_SPEECH_FRAMES }),
+        ...(isLong && { fields: { text: "text", voice: "voice", maxChars: Number.MAX_SAFE_INTEGER } }),
       };
-      const prepare = (part: string, inputType = asked.input_type): ResolvedRequest => {
-        const request = parseTtsRequest({ ...asked, text: part, input_type: inputType });
-        const prepared = resolveTts(request, this.#resolve, extras);
-        const { takes } = prepared.model.card;
-        const report = manner === null ? "" : mannerHeader(manner, takes.manner);
-        if (!report.includes("not followed")) return prepared;
-        return { ...prepared, cautions: [`instructions: ${report}`, ...(prepared.cautions ?? [])] };
-      };
-      const isLong = text.length > MAX_TEXT_CHARS;
-      const heard = checkSignal(signal);
-      if (!isLong) return { signal: heard, parts: onePart(async () => prepare(text)), text: null };
-      if (isLimited)
-        throw wrong("params.max_new_tokens", "a text of over 8,000 characters is spoken whole: leave it out");
-      const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
-      const inputType = isSsml ? "ssml" : "text";
-      // Finds errors near the end before speaking the beginning.
-      const { model, otherLanguage } = prepare("A.", "text");
-      readMarkup(text, "text", model.card, inputType, [], { language: otherLanguage ?? null });
-      return { signal: heard, parts: passageParts(text, inputType, prepare), text };
+      const request = parseTtsRequest({ ...asked, text: isLong ? "A." : text });
+      const prepared = resolveTts({ ...request, text }, this.#resolve, extras);
+      const report = manner === null ? "" : mannerHeader(manner, prepared.model.card.takes.manner);
+      const unfollowed = report.includes("not followed") ? [`instructions: ${report}`] : [];
+      const cautions = [...unfollowed, ...(prepared.cautions ?? [])];
+      const levelled = loudness === undefined ? {} : { loudness };
+      parseAudioSpeechRequest({ input: "A.", ...levelled });
+      return { signal: checkSignal(signal), prepare: async () => ({ ...prepared, cautions, ...levelled }) };
     });
   }
 
@@ -131,7 +119,7 @@ class OpenAntiphon implements Antiphon {
           throw asOfTurns(error);
         }
       };
-      return { signal: checkSignal(signal), parts: onePart(prepare), text: null };
+      return { signal: checkSignal(signal), prepare };
     });
   }
 
@@ -144,7 +132,7 @@ class OpenAntiphon implements Antiphon {
       const body = { ...asked, ...words, response_format: "pcm" };
       checkMembers(DialogueRequest, body);
       const prepare = async () => resolveDialogue(parseDialogueRequest(body), this.#resolve);
-      return { signal: checkSignal(signal), parts: onePart(prepare), text: null };
+      return { signal: checkSignal(signal), prepare };
     });
   }
 
@@ -243,40 +231,6 @@ async function openReader(settings: Settings): ReturnType<typeof openSpokenPhone
   return await openSpokenPhonemes(embeddedCheckpoint.dir, { words: await serverLexicon(settings) });
 }
 
-async function* onePart(prepare: () => Promise<ResolvedRequest>): AsyncGenerator<SpeechPart, void, void> {
-  yield { prepared: await prepare(), pause: 0 };
-}
-
-/** Speaks a long text as `antiphon say` does. */
-async function* passageParts(
-  text: string,
-  inputType: InputType,
-  prepare: (part: string, inputType: InputType) => ResolvedRequest,
-): AsyncGenerator<SpeechPart, void, void> {
-  const passages = inputType === "ssml" ? splitSsml(text) : splitPassages(onePiece(text), "plain");
-  const places = new Places(text);
-  let number = 0;
-  for await (const passage of passages) {
-    const seed = passageSeed(passage, number++);
-    const silent = silentSamples(passage);
-    if (silent !== null) {
-      if (silent > 0) yield { prepared: null, pause: silent };
-      continue;
-    }
-    const prepared = prepare(passage.text, inputType);
-    const parts = "parts" in passage ? passage.parts : null;
-    yield {
-      prepared: isVaried(prepared) ? { ...prepared, seed } : prepared,
-      pause: pauseAfter(passage),
-      place: (word) => places.next(word, passage.text, parts),
-    };
-  }
-}
-
-async function* onePiece(text: string): AsyncGenerator<string, void, void> {
-  yield text;
-}
-
 /** Renames the audio field in an error about turns. */
 function asOfTurns(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
@@ -290,7 +244,7 @@ function asOfTurns(error: unknown): unknown {
 const NO_RECOGNISER =
   "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.";
 
-const SAY_NAMES = [...optionNames(TtsRequest, "text"), "instructions"];
+const SAY_NAMES = [...optionNames(TtsRequest, "text"), "instructions", "loudness"];
 const CONVERSE_NAMES = optionNames(ConverseRequest, "conversation");
 const DIALOGUE_NAMES = optionNames(DialogueRequest, "script", "lines", "response_format", "stream_format");
 const TRANSCRIBE_NAMES = ["language", "words", "signal"];

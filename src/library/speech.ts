@@ -4,36 +4,13 @@ import { type Stopper, stopWith } from "../core/stop-with.ts";
 import type { ResolvedRequest } from "../serving/prepare/resolve-request.ts";
 import type { ReplyChunk } from "../serving/reply/reply-chunk.ts";
 import { ABANDONED_OUTCOME, type SpeechOutcome } from "../serving/reply/speech-service.ts";
-import { roundedToMs } from "../serving/transcribe/transcript-formats.ts";
-import { asAntiphonError, hasNoWords } from "./errors.ts";
-import {
-  AntiphonError,
-  SAMPLE_RATE,
-  type Speech,
-  type SpeechEnd,
-  type SpeechFrame,
-  type SpokenWord,
-} from "./types.ts";
-
-/** A word's position in a text, in code points. */
-type PlacedWord = Pick<SpokenWord, "word" | "offset" | "length">;
-
-/** A part that is one utterance. */
-export interface SpeechPart {
-  /** `null` for silence only. */
-  readonly prepared: ResolvedRequest | null;
-  /** Samples of silence before the next part. */
-  readonly pause: number;
-  /** Position of a word in the whole text; absent if the part is the whole. */
-  readonly place?: (word: PlacedWord) => Pick<SpokenWord, "offset" | "length">;
-}
+import { asAntiphonError } from "./errors.ts";
+import { AntiphonError, SAMPLE_RATE, type Speech, type SpeechEnd, type SpeechFrame } from "./types.ts";
 
 /** Speech of a valid call. */
 export interface SpeechPlan {
-  readonly parts: AsyncIterable<SpeechPart>;
+  prepare(): Promise<ResolvedRequest>;
   readonly signal: AbortSignal | null;
-  /** The text of all parts; `null` for a single part. */
-  readonly text: string | null;
 }
 
 export interface SpeechSource {
@@ -51,9 +28,6 @@ export interface SpeechSource {
 
 type Frames = AsyncGenerator<SpeechFrame, undefined, void>;
 type Speaking = AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
-
-/** Maximum samples of a frame. */
-const FRAME_SAMPLES = 1_920;
 
 /** Reason for stopping after the consumer has left, in which case nothing is thrown. */
 const LEFT = new AntiphonError("The speech was left before its end.", "left");
@@ -129,7 +103,7 @@ export class SpeechOf implements Speech {
       };
       signal.addEventListener("abort", onStop, { once: true });
       signal.throwIfAborted();
-      yield* this.#partsOf(plan, signal);
+      yield* this.#framesOf(await plan.prepare(), signal);
     } catch (error) {
       const failure = stop?.signal.aborted === true ? stop.signal.reason : asAntiphonError(error);
       this.#reject(failure);
@@ -142,87 +116,31 @@ export class SpeechOf implements Speech {
     return undefined;
   }
 
-  async *#partsOf({ parts, text: whole }: SpeechPlan, signal: AbortSignal): Frames {
-    const texts: string[] = [];
-    let pause = 0;
-    const cautions = new Set<unknown>();
-    let last: Pick<SpeechEnd, "stop" | "meta"> | null = null;
-    for await (const part of parts) {
-      yield* this.#silence(pause, signal);
-      pause = part.pause;
-      if (part.prepared === null) continue;
-      try {
-        const { text, meta } = yield* this.#partOf(part.prepared, part.place, signal);
-        texts.push(text);
-        if (Array.isArray(meta.cautions)) for (const caution of meta.cautions) cautions.add(caution);
-        last = {
-          stop: meta.stop === "length" ? "length" : "finished",
-          meta: cautions.size === 0 ? meta : { ...meta, cautions: [...cautions] },
-        };
-        if (last.stop === "length") break;
-      } catch (error) {
-        // In a long text, a passage without anything to pronounce is a pause.
-        if (whole === null || !hasNoWords(error)) throw error;
-      }
-    }
-    if (last === null) throw new AntiphonError(NOTHING, "invalid_request", "text");
-    this.#resolve({
-      ...last,
-      text: whole ?? texts.join(""),
-      duration: this.#samples / SAMPLE_RATE,
-    });
-    return undefined;
-  }
-
-  async *#silence(samples: number, signal: AbortSignal): Frames {
-    for (let left = samples; left > 0; left -= FRAME_SAMPLES) {
-      yield this.#frameOf(new Float32Array(Math.min(left, FRAME_SAMPLES)), {}, 0, undefined);
-      signal.throwIfAborted();
-    }
-    return undefined;
-  }
-
-  async *#partOf(
-    prepared: ResolvedRequest,
-    place: SpeechPart["place"],
-    signal: AbortSignal,
-  ): AsyncGenerator<SpeechFrame, SpeechOutcome, void> {
-    const beginS = this.#samples / SAMPLE_RATE;
+  async *#framesOf(prepared: ResolvedRequest, signal: AbortSignal): Frames {
     const speaking = this.#source.speak(prepared, signal);
     this.#speaking = speaking;
     for (;;) {
       const step = await speaking.next();
       signal.throwIfAborted();
-      if (step.done) return step.value;
+      if (step.done) {
+        const { text, meta } = step.value;
+        const stop = meta.stop === "length" ? "length" : "finished";
+        this.#resolve({ text, meta, stop, duration: this.#samples / SAMPLE_RATE });
+        return undefined;
+      }
       // Copied to an address that 16-bit numbers can be read from.
       const pcm = new Int16Array(step.value.bytes.slice().buffer);
-      yield this.#frameOf(fromPcm16(pcm), step.value.marks, beginS, place);
+      yield this.#frameOf(fromPcm16(pcm), step.value.marks);
     }
   }
 
-  /** @param beginS start of the part that its events are relative to */
-  #frameOf(
-    samples: Float32Array,
-    { words = [], visemes, phonemes }: Marks,
-    beginS: number,
-    place: SpeechPart["place"],
-  ): SpeechFrame {
-    const later = <T extends { readonly start: number; readonly end: number }>(mark: T): T => ({
-      ...mark,
-      start: roundedToMs(mark.start + beginS),
-      end: roundedToMs(mark.end + beginS),
-    });
+  #frameOf(samples: Float32Array, { words = [], visemes, phonemes }: Marks): SpeechFrame {
     const start = this.#samples / SAMPLE_RATE;
     this.#samples += samples.length;
     return {
-      samples,
-      sampleRate: SAMPLE_RATE,
-      start,
-      words: words.map((word) => ({ ...later(word), ...place?.(word) })),
-      ...(visemes === undefined ? {} : { visemes: visemes.map(later) }),
-      ...(phonemes === undefined ? {} : { phonemes: phonemes.map(later) }),
+      ...{ samples, sampleRate: SAMPLE_RATE, start, words },
+      ...(visemes === undefined ? {} : { visemes }),
+      ...(phonemes === undefined ? {} : { phonemes }),
     };
   }
 }
-
-const NOTHING = "text has nothing speakable: it needs at least one letter or digit.";

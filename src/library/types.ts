@@ -44,7 +44,7 @@ export interface SpeechEnd {
   readonly stop: "finished" | "length";
   /** Seconds. */
   readonly duration: number;
-  /** The `meta` of `POST /v1/converse`; for a text of over 8,000 characters, that of its last part. */
+  /** The `meta` of `POST /v1/converse`. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
@@ -75,6 +75,8 @@ export interface SayOptions extends SpeakOptions {
   readonly speaker?: string;
   /** How to say it, in English: `cheerful, a bit slower`. */
   readonly instructions?: string;
+  /** Integrated loudness in LUFS, -30 to -10, to about 1.5 LU. Default: the voice's own. */
+  readonly loudness?: number;
 }
 
 /**
@@ -122,6 +124,7 @@ export interface DialogueOptions extends Omit<SpeakOptions, "input_type"> {
   /** Seconds between two speakers. Default: 0.1 to 1.2, by what is said. */
   readonly gap?: number;
   readonly speed?: number;
+  readonly loudness?: SayOptions["loudness"];
 }
 
 /**

@@ -7,6 +7,7 @@ import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcri
 import {
   MAX_INSTRUCTIONS_CHARS,
   MAX_NEW_TOKENS,
+  MAX_SCRIPT_CHARS,
   MAX_SPEECH_CHARS,
   MAX_TEXT_CHARS,
   MAX_TURN_AUDIO_BYTES,
@@ -58,7 +59,8 @@ export function serviceInfo(
     defaults: DEFAULT_PARAMS,
     limits: {
       max_text_chars: MAX_TEXT_CHARS,
-      max_speech_chars: MAX_SPEECH_CHARS,
+      max_speech_chars: MAX_SCRIPT_CHARS,
+      max_whole_speech_chars: MAX_SPEECH_CHARS,
       max_instructions_chars: MAX_INSTRUCTIONS_CHARS,
       max_turns: MAX_TURNS,
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loudnessOf } from "../../src/audio/loudness.ts";
+import { LoudnessMeter, loudnessOf } from "../../src/audio/loudness.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import fc from "../properties.ts";
 
 interface Part {
@@ -128,5 +129,22 @@ test("rises in LU as the signal does in decibels", () => {
         0.001,
       );
     }),
+  );
+});
+
+test("a signal measures the same in parts of any length", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(9_000), { maxLength: 12 }),
+      fc.integer({ min: 4_000, max: 48_000 }),
+      (lengths, hz) => {
+        const meter = new LoudnessMeter(hz);
+        const parts = lengths.map((length, at) => tone(24_000, { durationS: length / 24_000, db: -6 * at }));
+        for (const part of parts) meter.push(part);
+        const whole = loudnessOf(joinSamples(parts), hz);
+        const lufs = meter.measure()?.lufs ?? null;
+        assert.ok(whole === lufs || Math.abs(whole! - lufs!) < 1e-6, `${whole}, ${lufs}`);
+      },
+    ),
   );
 });

@@ -84,7 +84,7 @@ const SENT = {
   ),
   AudioSpeechRequest: fields<client.SpeechRequest>()(
     "input",
-    "model voice language response_format speed lexicon input_type visemes",
+    "model voice language response_format speed loudness lexicon input_type visemes",
   ),
   NewVoiceForm: fields<client.NewVoice>()("name audio_sample consent", "ref_text description"),
   AudioTranscriptionRequest: fields<client.TranscriptionRequest>()(

@@ -10,12 +10,7 @@ function endless() {
   const closing = new AbortController();
   const speech = new SpeechOf({
     closing: closing.signal,
-    plan: () => ({
-      ...{ signal: null, text: null },
-      parts: (async function* () {
-        yield { prepared: {} as ResolvedRequest, pause: 0 };
-      })(),
-    }),
+    plan: () => ({ signal: null, prepare: async () => ({}) as ResolvedRequest }),
     async *speak() {
       try {
         for (;;) {

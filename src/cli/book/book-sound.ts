@@ -1,42 +1,59 @@
+import { createReadStream } from "node:fs";
+import { rename } from "node:fs/promises";
 import type { BookTag, Chapter } from "../../audio/encode/chapters.ts";
+import { NOTHING } from "../../audio/encode/encoder.ts";
 import {
   type SegmentEncoder,
   type SegmentedFile,
   type SegmentedKind,
   segmentedFile,
 } from "../../audio/encode/segmented-file.ts";
+import { normaliseLoudness } from "../../audio/normalise-loudness.ts";
+import { fromPcm16, pcm16Bytes, toPcm16 } from "../../audio/pcm.ts";
 import type { WordTiming } from "../../contract/spoken.ts";
 import { cuesOf, toSrt, toVtt } from "../../core/captions/captions.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
-import { PartialFile } from "./partial-file.ts";
+import { PartialFile, partialPath } from "./partial-file.ts";
 
-/** Sound of a long text as a file in the making, a segment per passage. */
+interface SoundForm {
+  readonly kind: SegmentedKind;
+  /** 32 bits that name the stream in Ogg. */
+  readonly serial: number;
+  /** Integrated loudness in LUFS; `null`: as it is. */
+  readonly loudness: number | null;
+}
+
+/**
+ * Sound of a long text as a file in the making, a segment per passage. For a loudness, the part has raw samples until
+ * all are there.
+ */
 export class BookSound {
+  readonly #file: string;
   readonly #part: PartialFile;
+  readonly #asked: SoundForm;
   readonly #form: SegmentedFile;
   #segment: SegmentEncoder | null = null;
   #samples: number;
 
-  private constructor(part: PartialFile, form: SegmentedFile, samples: number) {
+  private constructor(file: string, part: PartialFile, asked: SoundForm, samples: number) {
+    const { kind, serial, loudness } = asked;
+    this.#file = file;
     this.#part = part;
-    this.#form = form;
+    this.#asked = asked;
+    this.#form = loudness === null ? segmentedFile(kind, serial) : RAW;
     this.#samples = samples;
   }
 
-  /**
-   * @param serial 32 bits that name the stream in Ogg
-   * @param begun progress of an earlier run
-   */
+  /** @param begun progress of an earlier run */
   static async open(
     file: string,
-    kind: SegmentedKind,
-    serial: number,
+    form: SoundForm,
     begun: { readonly bytes: number; readonly samples: number },
   ): Promise<BookSound> {
     const part = await PartialFile.open(file, begun.bytes);
-    const form = segmentedFile(kind, serial);
-    if (begun.bytes === 0) await part.write(form.head());
-    return new BookSound(part, form, begun.samples);
+    const sound = new BookSound(file, part, form, begun.samples);
+    if (begun.bytes === 0) await part.write(sound.#form.head());
+    return sound;
   }
 
   get bytes(): number {
@@ -70,10 +87,34 @@ export class BookSound {
 
   /** Completes the file, with chapters and tags if its format has them. */
   async finish(chapters: readonly Chapter[], tags: readonly BookTag[]): Promise<void> {
+    const { loudness } = this.#asked;
+    if (loudness !== null) return await this.#finishLevelled(loudness, chapters, tags);
     await this.#part.write(await this.#form.tail(this.#samples));
     const marked = chapters.length < 2 ? [] : chapters;
     const head = this.#form.finishedHead(this.#samples, this.bytes, marked, tags);
     await this.#part.finish(head, this.#form.head().length);
+  }
+
+  /** Encodes the raw samples at their new loudness, and keeps them until that is done. */
+  async #finishLevelled(
+    targetLufs: number,
+    chapters: readonly Chapter[],
+    tags: readonly BookTag[],
+  ): Promise<void> {
+    const raw = partialPath(this.#file);
+    const levelled = await BookSound.open(`${raw}.levelled`, { ...this.#asked, loudness: null }, NOTHING_YET);
+    try {
+      await levelled.begin();
+      for await (const samples of normaliseLoudness(() => samplesIn(raw), targetLufs))
+        await levelled.add(pcm16Bytes(toPcm16(samples)));
+      await levelled.end();
+      await levelled.finish(chapters, tags);
+    } catch (error) {
+      await levelled.remove();
+      throw error;
+    }
+    await rename(levelled.#file, this.#file);
+    await this.remove();
   }
 
   async leave(): Promise<void> {
@@ -91,6 +132,17 @@ export class BookSound {
     this.#segment = null;
   }
 }
+
+const NOTHING_YET = { bytes: 0, samples: 0 };
+/** Samples without a container. */
+const RAW: SegmentedFile = { ...segmentedFile("wav", 0), head: () => NOTHING };
+
+async function* samplesIn(file: string): AsyncGenerator<Float32Array, void, void> {
+  for await (const bytes of createReadStream(file, { highWaterMark: RAW_CHUNK_BYTES }))
+    yield fromPcm16(new Int16Array(Uint8Array.from(bytes as Uint8Array).buffer));
+}
+
+const RAW_CHUNK_BYTES = 1 << 16;
 
 export interface CaptionForm {
   readonly ending: "vtt" | "srt";

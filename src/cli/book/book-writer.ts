@@ -17,6 +17,8 @@ export interface BookForm {
   /** Empty if unknown. */
   readonly title: string;
   readonly author: string;
+  /** Integrated loudness of each file in LUFS; `null`: the voice's own. */
+  readonly loudness: number | null;
   readonly captions: { readonly file: string; readonly form: CaptionForm } | null;
   /** What the files depend on besides the text, by names that users know. */
   readonly options: Readonly<Record<string, string>>;
@@ -178,8 +180,9 @@ export class BookWriter {
   }
 
   async #openSound(): Promise<BookSound> {
-    const { output, encoding } = this.#form;
-    this.#sound ??= await BookSound.open(this.#named(output), encoding, this.#kept.files + 1, this.#kept);
+    const { output, encoding, loudness } = this.#form;
+    const form = { kind: encoding, serial: this.#kept.files + 1, loudness };
+    this.#sound ??= await BookSound.open(this.#named(output), form, this.#kept);
     return this.#sound;
   }
 

@@ -7,6 +7,7 @@ import { joinBytes } from "../../audio/pcm.ts";
 import { quoted } from "../../contract/errors.ts";
 import { MAX_SCRIPT_CHARS, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import type { InputType } from "../../contract/requests.ts";
+import { levelSpeech } from "../../core/level-speech.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
 import { UsageError } from "../../server/errors.ts";
@@ -52,7 +53,10 @@ export async function sayLong(
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
   const checkText = flags.dialogue === true ? checkDialogue : inputType === "ssml" ? checkSsml : checkPlain;
   const { passages, spokenChars, dialogue } = await checkText(text, requests);
-  const voice = await requests.openVoice();
+  const { loudness } = flags;
+  const opened = await requests.openVoice();
+  const isStreamed = output === undefined && loudness !== undefined;
+  const voice = isStreamed ? levelSpeech(opened, loudness) : opened;
   const stopping = new AbortController();
   const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
   const shared = {
@@ -74,9 +78,7 @@ export async function sayLong(
       ...shared,
       output,
       encoding,
-      inFiles,
-      title,
-      author,
+      ...{ inFiles, title, author, loudness: loudness ?? null },
       captions: captions === undefined || form === null ? null : { file: captions, form },
       options: {
         "the version of Antiphon": version(),

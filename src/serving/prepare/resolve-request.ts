@@ -17,6 +17,7 @@ import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
 import { AUTO, chooseLanguage, spokenVoice, textLanguage } from "./choose-language.ts";
 import { type CustomVoiceRef, castTurns, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
+import { type LongInput, longInputOf } from "./long-input.ts";
 import { type OwnVoice, type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
 import type { ResolvedDialogue } from "./resolved-dialogue.ts";
 
@@ -35,6 +36,8 @@ export interface ResolvedRequest {
   readonly manner?: RequestedManner;
   /** Requests of the text's markup that are not followed; absent if there are none. */
   readonly cautions?: readonly string[];
+  /** Integrated loudness of the reply in LUFS. Default: the voice's own. */
+  readonly loudness?: number;
   /** Pronunciations of the request. */
   readonly lexicon: Lexicon;
   /** Voice that speaks. Default: that of the open turn's label, or of its earlier turns. */
@@ -59,6 +62,8 @@ export interface ResolvedRequest {
   readonly maxTokens?: number;
   /** Seconds of silence that stand for a text with nothing to speak. */
   readonly silenceS?: number;
+  /** Present if the open turn is spoken passage by passage. */
+  readonly longInput?: LongInput;
   /** The dialogue to speak instead of the open turn. */
   readonly dialogue?: ResolvedDialogue;
   /** Unread fields of the request, as a header reports them; absent if there are none. */
@@ -75,7 +80,7 @@ export type ResolveModel = (id: string | null) => PublicModel | undefined;
 
 /**
  * Names of the fields of a text-to-speech request in messages, and the text's maximum length as written and as
- * spoken.
+ * spoken. If that is over `MAX_TEXT_CHARS`, longer texts are spoken passage by passage.
  */
 interface TtsFields {
   readonly text: string;
@@ -129,6 +134,7 @@ export function resolveTts(
     delivery,
     ...(manner === undefined ? {} : { manner }),
     ...(silenceS === undefined ? {} : silenceOf({ ...resolved, delivery }, silenceS)),
+    ...longInputOf(request, resolved.input.chars, fields),
   };
 }
 
@@ -328,8 +334,9 @@ function openTurn(
 }
 
 /** Rejects a text that is too long without its markup. The schema allows more, because it counts the markup too. */
-export function checkLength(unmarkedChars: number, maxChars: number, field: string): void {
-  if (unmarkedChars > maxChars) throw fieldError(field, `must have at most ${maxChars} characters`, 422);
+export function checkLength(unmarkedChars: number, maxChars: number, field: string, status?: 400): void {
+  if (unmarkedChars > maxChars)
+    throw fieldError(field, `must have at most ${maxChars} characters`, status ?? 422);
 }
 
 /** Returns the silence that stands for a text without words: as long as its pauses, if it has any. */

@@ -60,8 +60,8 @@ export async function* speakDialogue(
   return { stop: "finished", spoken: prepared.conversation.open.text ?? "" };
 }
 
-/** Speaks one line. Returns `null` if the voice cannot pronounce anything in it. */
-async function* speakLine(
+/** Speaks a part of an utterance. Returns `null` if the voice cannot pronounce anything in it. */
+export async function* speakLine(
   speech: ReturnType<SpeechModel["speak"]>,
   joiner: FrameJoiner,
   sound: Float32Array[] | null,

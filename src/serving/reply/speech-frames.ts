@@ -1,5 +1,6 @@
 import type { Encoding } from "../../audio/encode/encoder.ts";
 import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
+import { levelSpeech } from "../../core/level-speech.ts";
 import { type TextPiece, writtenText } from "../../core/marked-text.ts";
 import type { Span } from "../../core/span.ts";
 import { type SpeechModel, type SpeechReport, silence } from "../../core/speech-model.ts";
@@ -13,6 +14,7 @@ import { DeadlineTimer } from "../running-work.ts";
 import type { PlaybackPacer } from "./playback-pacer.ts";
 import { type MarkCollector, type ReplyChunk, toReplyChunk } from "./reply-chunk.ts";
 import { speakDialogue } from "./speak-dialogue.ts";
+import { speakLongInput } from "./speak-long-input.ts";
 import type { StreamedText, TextStream } from "./streamed-text.ts";
 import type { UtteranceStats } from "./utterance-stats.ts";
 
@@ -77,15 +79,18 @@ export function openSpeechFrames({
     request.onSentence,
   );
   const script = buildScript(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
-  const { silenceS, dialogue } = prepared;
+  const { silenceS, dialogue, longInput, loudness } = prepared;
+  const model = loudness === undefined ? lease.model : levelSpeech(lease.model, loudness);
   const encoded = (frames: ReturnType<SpeechModel["speak"]>) =>
     encodedSpeech(frames, request.encoding, script.seed);
   const speech =
     silenceS !== undefined
       ? encoded(silence(silenceS))
       : dialogue !== undefined
-        ? encoded(speakDialogue(lease.model, { ...prepared, dialogue }, script, stop.signal))
-        : speakEncoded(lease.model, script, request.encoding, stop.signal);
+        ? encoded(speakDialogue(model, { ...prepared, dialogue }, script, stop.signal))
+        : longInput !== undefined
+          ? encoded(speakLongInput(model, { ...prepared, longInput }, script, stop.signal))
+          : speakEncoded(model, script, request.encoding, stop.signal);
   const awaited = () => (textStream?.isWriting === true ? textStream.source : "the speech model");
   const waits = new DeadlineTimer(Math.max(frameTimeoutMs, request.textTimeoutMs ?? 0), stop, awaited);
   const pause = () => (request.isPlayed ? pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null);

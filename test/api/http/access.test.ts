@@ -182,7 +182,8 @@ describe("Access", () => {
     assert.deepEqual(defaults, DEFAULT_PARAMS);
     const expected = {
       max_text_chars: 8_000,
-      max_speech_chars: 4_096,
+      max_speech_chars: 100_000,
+      max_whole_speech_chars: 4_096,
       max_turns: 64,
       max_turn_audio_bytes: 26_214_400,
       max_voice_bytes: 26_214_400,

@@ -15,11 +15,17 @@ const PASSAGES = [
   { text: "It ends.", chapter: null },
 ].map((passage, at) => ({ ...passage, readChars: 30 * (at + 1) }));
 
-function formIn(folder: string, encoding: SegmentedKind, inFiles: boolean): BookForm {
+function formIn(
+  folder: string,
+  encoding: SegmentedKind,
+  inFiles: boolean,
+  loudness: number | null = null,
+): BookForm {
   return {
     output: join(folder, `b.${encoding}`),
     encoding,
     inFiles,
+    loudness,
     captions: { file: join(folder, "b.vtt"), form: { ending: "vtt", hasWordTimes: false } },
     options: { "--voice": "0" },
     title: "A Book",
@@ -108,10 +114,14 @@ describe("BookWriter", () => {
   afterEach(live);
 
   for (const encoding of SEGMENTED)
-    for (const inFiles of [false, true])
-      it(`writes the same ${encoding}${inFiles ? " per chapter" : ""} wherever it was killed`, async () => {
+    for (const [inFiles, loudness] of [
+      [false, null],
+      [true, null],
+      [encoding === "mp3", -16],
+    ] as const)
+      it(`writes the same ${encoding}${inFiles ? " per chapter" : ""} at ${loudness ?? "its own"} loudness wherever it was killed`, async () => {
         const calm = temporaryFolder();
-        await write(formIn(calm, encoding, inFiles));
+        await write(formIn(calm, encoding, inFiles, loudness));
         const wanted = files(calm);
         assert.deepEqual(
           Object.keys(wanted),
@@ -122,7 +132,7 @@ describe("BookWriter", () => {
         let deaths = 0;
         for (; ; deaths++) {
           const folder = temporaryFolder();
-          const form = formIn(folder, encoding, inFiles);
+          const form = formIn(folder, encoding, inFiles, loudness);
           const dead = dieAt(deaths).then(() => "dead");
           const ended: number[] = [];
           const end = await Promise.race([dead, write(form, ended)]);

@@ -64,8 +64,12 @@ describe("billed characters", () => {
       /^text has 8799 characters with what its lexicon and phonemes say .* at most 8000 .* shorter/;
     assert.throws(() => tts({ text, lexicon: { x: WORDS } }), { status: 400, message: tooMany });
     assert.equal(tts({ text, lexicon: { x: WORDS.slice(0, 38) } }).input.chars, 7_799);
-    const body = Buffer.from(JSON.stringify({ input: text, lexicon: { x: WORDS } }));
-    assert.throws(() => parseBody("speech", body, resolve), /^ServiceError: input has 8799 .* at most 4096/);
+    const asked = { input: text, lexicon: { x: WORDS }, response_format: "flac" };
+    const body = Buffer.from(JSON.stringify(asked));
+    assert.throws(
+      () => parseBody("speech", body, resolve),
+      /^ServiceError: input has 8799 .* a whole flac holds 4096: set stream_format/,
+    );
   });
 
   it("may be 8000 without the marks, in the open turn and in earlier ones, and not more", () => {
@@ -93,10 +97,11 @@ describe("billed characters", () => {
         message: /^conversation\[0\]\.text must have at most 8000 char/,
       });
     }
-    assert.throws(() => speech(marked(4_098, 16_000)), {
-      status: 422,
-      message: /^input must have at most 4096 char/,
-    });
+    assert.equal(speech(marked(100_000, 390_000)).input.chars, 100_000);
+    assert.throws(
+      () => speech(marked(100_002, 390_000)),
+      /^ServiceError: input must have at most 100000 char/,
+    );
     assert.throws(() => whole("x".repeat(40_000)), {
       status: 422,
       message: "text must have at most 8000 characters",

@@ -89,22 +89,18 @@ function endOf(prepared: ResolvedRequest, outcome: SpeechOutcome): EndEvent {
   return { text, speaker: prepared.speaker, audio_seconds: audioS, usage, meta };
 }
 
-/** Fits the longest input with every character escaped, and instructions. */
-const MAX_SPEECH_BODY_BYTES = 512 * 1024;
-/** Fits the longest script with every character escaped, and a thousand lines with instructions. */
-const MAX_DIALOGUE_BODY_BYTES = 4 * 1024 * 1024;
+/** Fits the longest text or script with every character escaped, and a thousand lines with instructions. */
+const MAX_SPEECH_BODY_BYTES = 4 * 1024 * 1024;
 
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  const routeOf = (maxBytes: number) => ({
-    bodyLimit: Math.min(maxBytes, deps.options.bodyLimitBytes),
-    config: { access: "token" as const },
-  });
-  app.post("/v1/audio/speech", routeOf(MAX_SPEECH_BODY_BYTES), async (request, reply) => {
+  const bodyLimit = Math.min(MAX_SPEECH_BODY_BYTES, deps.options.bodyLimitBytes);
+  const route = { bodyLimit, config: { access: "token" as const } };
+  app.post("/v1/audio/speech", route, async (request, reply) => {
     const asked = await readRequestBody("speech", deps.requestReader, request, reply);
     return sendSpeech(deps, asked, request, reply);
   });
 
-  app.post("/v1/audio/dialogue", routeOf(MAX_DIALOGUE_BODY_BYTES), async (request, reply) => {
+  app.post("/v1/audio/dialogue", route, async (request, reply) => {
     const asked = await readRequestBody("dialogue", deps.requestReader, request, reply);
     const started = dialogueStarted(asked.prepared.dialogue);
     reply.header("X-Antiphon-Voices", voicesHeader(started));
@@ -169,9 +165,6 @@ function voicesHeader({ speakers }: DialogueStarted): string {
 /** Clients and proxies refuse long headers. */
 const MAX_HEADER_CHARS = 4_000;
 
-/** Fits the longest text with every character escaped, and Vapi's details of the call. */
-const MAX_CALL_BODY_BYTES = 4 * 1024 * 1024;
-
 /** Supported sampling rates in Hz. */
 export const TELEPHONY_RATES: readonly number[] = [...PCM_RATES, SAMPLE_RATE_HZ].sort((a, b) => a - b);
 
@@ -180,7 +173,7 @@ export const TELEPHONY_RATES: readonly number[] = [...PCM_RATES, SAMPLE_RATE_HZ]
  * takes an MP3, or samples at the query's `rate`. The query's `voice` takes precedence over the body's.
  */
 export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void {
-  const bodyLimit = Math.min(MAX_CALL_BODY_BYTES, deps.options.bodyLimitBytes);
+  const bodyLimit = Math.min(MAX_SPEECH_BODY_BYTES, deps.options.bodyLimitBytes);
   app.post<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/v1/audio/telephony",
     { bodyLimit, config: { access: "token" } },

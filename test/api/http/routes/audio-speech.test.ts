@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { decodeWav } from "../../../../src/audio/decode-wav.ts";
+import { loudnessOf } from "../../../../src/audio/loudness.ts";
+import { fromPcm16 } from "../../../../src/audio/pcm.ts";
 import { FORMATS_WITH_LENGTH, SPEECH_FORMATS } from "../../../../src/contract/audio-speech.ts";
 import type { Script } from "../../../../src/core/script.ts";
 import { EMBEDDED_VOICES, PUBLIC_MODELS } from "../../../../src/models/public-models.ts";
@@ -252,7 +254,13 @@ describe("POST /v1/audio/speech", () => {
       [{ input: undefined }, 422, /^input is missing/],
       [{ input: null }, 422, /^input must be a string$/],
       [{ input: "" }, 422, /^input must have at least 1 character$/],
-      [{ input: "x".repeat(4_097) }, 422, /^input must have at most 4096 characters$/],
+      [{ input: "x".repeat(100_001) }, 400, /^input must have at most 100000 characters$/],
+      [
+        { input: "x ".repeat(2_049), response_format: "wav" },
+        400,
+        /a whole wav holds 4096: set stream_format/,
+      ],
+      [{ loudness: -9 }, 422, /^loudness must be at most -10$/],
       [{ input: " " }, 400, /^input is empty/],
       [{ model: "gpt-4" }, 400, /^model "gpt-4" is unknown/],
       [{ voice: "bob" }, 400, /^voice "bob" is unknown: the voices are maya, theo, greta, /],
@@ -266,7 +274,7 @@ describe("POST /v1/audio/speech", () => {
       [{ response_format: "ogg" }, 400, formats],
       [{ response_format: "" }, 400, formats],
       [{ response_format: "aac", stream_format: "sse" }, 400, formats],
-      [{ instructions: "x".repeat(600_000) }, 400, /over the cap of 524288 bytes/],
+      [{ instructions: "x".repeat(600_000) }, 422, /^instructions must have at most 4096 char/],
     ];
     for (const [fields, status, message] of cases) await refused(fields, status, message);
   });
@@ -336,6 +344,78 @@ describe("POST /v1/audio/speech", () => {
     assert.ok(usage.output_tokens > 2_048);
     assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
   });
+
+  test("speaks a text of 20,000 characters as events, placed in the whole text and metered once", async (t) => {
+    const own = await startForTest(t);
+    const sentence = "Grüße an 𝒳 alle, die hier lesen. ";
+    const input = `${sentence.repeat(40)}\n\n`.repeat(15);
+    const asked = { input, response_format: "mulaw", stream_format: "sse", language: "en", model: "tts-1" };
+    const events = await dataOf(await own.post(PATH, asked, { "X-Antiphon-Pace": "own" }));
+    const { usage, stop, words } = events.pop();
+    assert.equal(stop, "finished");
+    const chars = [...input];
+    let [offset, start] = [-1, -1];
+    for (const { word, ...at } of words) {
+      assert.equal(chars.slice(at.offset, at.offset + at.length).join(""), word);
+      assert.ok(at.offset > offset && at.start > start);
+      [offset, start] = [at.offset, at.start];
+    }
+    assert.ok(
+      offset > chars.length - 40 && Math.abs(usage.output_audio_seconds - start) < 5,
+      `${offset}, ${start}`,
+    );
+    const metered = await own.usage();
+    assert.deepEqual([metered.requests, metered.input_chars], [1, chars.length]);
+    assert.equal(metered.output_audio_seconds, usage.output_audio_seconds);
+  });
+
+  test("reads long SSML passage by passage", async () => {
+    const input = `<speak>${"<s>One sentence <emphasis>after</emphasis> another is read.</s> ".repeat(200)}</speak>`;
+    const asked = { input, response_format: "pcm", stream_format: "sse" };
+    const begun = scripts.length;
+    const { words, stop } = (
+      await dataOf(await server.post(PATH, asked, { "X-Antiphon-Pace": "own" }))
+    ).pop();
+    assert.equal(stop, "finished");
+    assert.equal(words.length, 200 * 6);
+    const { offset, length } = words.at(-1);
+    assert.equal(input.slice(offset, offset + length), "read");
+    assert.ok(scripts.length - begun > 1);
+  });
+
+  test("ends a long text with its client, metered for what was sent", async (t) => {
+    const own = await startForTest(
+      t,
+      frameGate((index) => index >= 400),
+    );
+    const leaving = new AbortController();
+    const fields = { ...BODY, input: "One way. Two ways. ".repeat(1_000), response_format: "pcm" };
+    const reply = await own.post(PATH, fields, {}, leaving.signal);
+    await (reply as Response).body?.getReader().read();
+    leaving.abort();
+    await until("the usage", async () => (await own.usage()).requests === 1);
+    assert.equal(await own.begun(), 0);
+  });
+
+  test("sends speech at about the loudness asked for, the same each time", async () => {
+    const asked = {
+      script: `Anna: ${"One way to say this and three more. ".repeat(4)}`,
+      response_format: "pcm",
+    };
+    const files: Buffer[] = [];
+    for (const loudness of [-26, -26, null]) {
+      const body = { ...asked, loudness, params: { temperature: 0 } };
+      files.push(await bytesOf(await server.post("/v1/audio/dialogue", body)));
+    }
+    const [first, again, plain] = files as [Buffer, Buffer, Buffer];
+    assert.deepEqual(first, again);
+    assert.equal(first.length, plain.length);
+    const [lufs, plainLufs] = [first, plain].map(
+      (file) => loudnessOf(fromPcm16(new Int16Array(Uint8Array.from(file).buffer)), 24_000)!,
+    ) as [number, number];
+    assert.ok(Math.abs(lufs + 26) < 3 && Math.abs(plainLufs + 26) > 8, `${plainLufs}, ${lufs}`);
+  });
+
   test("sends all of a long MP3 to a slow reader", async (t) => {
     const own = await startForTest(t);
     const { socket, received } = await openRaw(own, { isIdle: true });

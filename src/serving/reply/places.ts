@@ -1,5 +1,5 @@
-import { VOICE_MARK } from "../text/ssml/markup.ts";
-import type { SsmlPassage } from "../text/ssml/split-ssml.ts";
+import { VOICE_MARK } from "../../text/ssml/markup.ts";
+import type { SsmlPassage } from "../../text/ssml/split-ssml.ts";
 
 /** A part of a passage, with its start in the passage and in the whole text, in UTF-16 units. */
 type PassagePart = SsmlPassage["parts"][number];

@@ -20,7 +20,7 @@ import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { mannerHeader, readManner } from "../serving/prepare/read-manner.ts";
 import { spokenWords } from "../serving/prepare/read-markup.ts";
 import { resolveDialogue } from "../serving/prepare/resolve-dialogue.ts";
-import { resolveConverse, resolveTts } from "../serving/prepare/resolve-request.ts";
+import { isVaried, resolveConverse, resolveTts } from "../serving/prepare/resolve-request.ts";
 import { toTranscriptJson } from "../serving/transcribe/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -101,7 +101,12 @@ class OpenAntiphon implements Antiphon {
       const cautions = [...unfollowed, ...(prepared.cautions ?? [])];
       const levelled = loudness === undefined ? {} : { loudness };
       parseAudioSpeechRequest({ input: "A.", ...levelled });
-      return { signal: checkSignal(signal), prepare: async () => ({ ...prepared, cautions, ...levelled }) };
+      // A long text repeats at any temperature, as in `antiphon say`.
+      const seed = isLong && isVaried(prepared) ? 0n : prepared.seed;
+      return {
+        signal: checkSignal(signal),
+        prepare: async () => ({ ...prepared, seed, cautions, ...levelled }),
+      };
     });
   }
 

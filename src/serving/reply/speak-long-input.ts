@@ -14,11 +14,11 @@ import { spokenVoice } from "../prepare/choose-language.ts";
 import { ContentHash } from "../prepare/history-audio.ts";
 import type { LongInput } from "../prepare/long-input.ts";
 import { readMarkup } from "../prepare/read-markup.ts";
-import type { ResolvedRequest } from "../prepare/resolve-request.ts";
+import { isVaried, type ResolvedRequest } from "../prepare/resolve-request.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
 import { Places } from "./places.ts";
 import { speakLine } from "./speak-dialogue.ts";
-import { pauseAfter, silentSamples } from "./synthesize-passages.ts";
+import { passageSeed, pauseAfter, silentSamples } from "./synthesize-passages.ts";
 
 type LongScript = ResolvedRequest & { readonly longInput: LongInput };
 
@@ -36,7 +36,7 @@ export async function* speakLongInput(
   const { ssml } = prepared.longInput;
   const joiner = new FrameJoiner();
   const places = new Places(text);
-  let [pause, readChars, isSpoken] = [0, 0, false];
+  let [pause, readChars, isSpoken, number] = [0, 0, false, 0];
   for await (const passage of ssml ?? splitPassages(onePiece(text), "plain")) {
     for await (const frame of silence(pause / SAMPLE_RATE_HZ)) yield* joiner.push(frame);
     const silent = silentSamples(passage);
@@ -45,7 +45,7 @@ export async function* speakLongInput(
     const maxFrames = Math.min(MAX_SPEECH_FRAMES, prepared.delivery.maxFrames - joiner.frames);
     const parts = "parts" in passage ? passage.parts : null;
     joiner.beginPart(null);
-    const speech = model.speak(passageScript(passage, prepared, base, maxFrames), signal);
+    const speech = model.speak(passageScript(passage, number++, prepared, base, maxFrames), signal);
     const report = yield* speakLine(speech, joiner, null, (word) => ({
       ...word,
       ...places.next(word, passage.text, parts),
@@ -64,6 +64,7 @@ export async function* speakLongInput(
 
 function passageScript(
   { text }: Passage,
+  number: number,
   prepared: LongScript,
   base: Pick<Script, "keyId" | "traceHeaders" | "preset">,
   maxFrames: number,
@@ -78,7 +79,9 @@ function passageScript(
     ...prepared,
     conversation: { history: [], open: { speaker, text, ...marked } },
     delivery: { ...delivery, maxFrames },
-    seed: new ContentHash(model.card.id).text(speaker).text(text).lexicon(lexicon).seed(delivery),
+    seed: isVaried(prepared)
+      ? prepared.seed ^ passageSeed({ text }, number)
+      : new ContentHash(model.card.id).text(speaker).text(text).lexicon(lexicon).seed(delivery),
   };
   return buildScript(passage, base.preset, null, base.keyId, base.traceHeaders);
 }

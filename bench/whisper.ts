@@ -6,8 +6,8 @@ import { CACHE } from "./top.ts";
 import { type WordErrors, wordErrors } from "./word-errors.ts";
 
 /** Starts Whisper base, which answers the path of a WAV with the words that it hears. */
-export function startWhisper(python: Pythons): Promise<LineProgram> {
-  return python.start("transcribe.py", [join(CACHE, "whisper-base")]);
+export function startWhisper(python: Pythons, language = "en"): Promise<LineProgram> {
+  return python.start("transcribe.py", [join(CACHE, "whisper-base"), language]);
 }
 
 /** How many words of some sentences it hears wrongly. */

@@ -16,7 +16,7 @@ export interface PlannedVoices<C extends { readonly followed: FollowedVoice | nu
   /** @param inTurn runs each graph when the utterance gets a turn */
   sentenceVoice(cast: C, script: Script, preset: Preset, inTurn: RunQueued): SentenceVoice;
   /** Returns the language in which a script is read. Default: American English. */
-  languageOf?(script: Script): LanguageTag;
+  languageOf?(script: Script): LanguageTag | undefined;
   free(): Promise<unknown>;
 }
 
@@ -74,9 +74,9 @@ export class PlannedSpeech {
     voices: PlannedVoices<C>,
   ): ReturnType<SpeechModel["speak"]> {
     this.#requireOpen(signal);
+    const reader = this.#text.reading(script.lexicon ?? [], voices.languageOf?.(script));
     const stop = stopWith([signal]);
     this.#open.add(stop);
-    const reader = this.#text.reading(script.lexicon ?? [], voices.languageOf?.(script));
     const source = new SegmentSource(script.text, reader, stop.signal);
     let hasBegun = false;
     try {

@@ -114,8 +114,8 @@ export function findModelVoice(
   cast: Pick<ModelVoices, "voices" | "labels">,
 ): ModelVoice | null {
   const { voices } = cast;
-  // The embedded voice's people were called "Speaker 0" and so on before they had names.
-  const asked = nameKeyOf(name).replace(/^speaker (?=\d+$)/, "");
+  // The embedded voice's first thirteen were called "Speaker 0" and so on before they had names.
+  const asked = nameKeyOf(name).replace(/^speaker (?=(?:\d|1[0-2])$)/, "");
   const isAsked = (each: string): boolean => nameKeyOf(each) === asked;
   return (
     voices.find(({ id }) => isAsked(id)) ??

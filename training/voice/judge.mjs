@@ -26,6 +26,8 @@ const { toPcm16 } = await dist("src/audio/pcm.js");
 const { Pythons } = await dist("bench/python.js");
 const { sentencesQuality, cosine } = await dist("bench/quality.js");
 const { startWhisper, heardOf } = await dist("bench/whisper.js");
+const { SPANISH } = await dist("src/text/languages/es/spanish.js");
+const { RewrittenText } = await dist("src/text/rewritten-text.js");
 const { clicksIn } = await dist("bench/sound/clicks.js");
 const { loudestIn, THUMP_DB } = await dist("bench/sound/thumps.js");
 const { buzzIn } = await dist("bench/sound/buzz.js");
@@ -46,7 +48,7 @@ console.log(
 );
 for (const name of positionals) {
   const { quality, trimmed, samples } = await qualityOf(name);
-  const heard = whisper === null ? null : await heardOf(whisper, trimmed);
+  const heard = whisper === null ? null : await heardOf(whisper, trimmed, values.texts && inSpanishWords);
   // 16 bits have exact zeros, which the meter would take for samples that were left out.
   const frames = samples.map((each) => framesOf(each.map((value) => value + 1e-6)));
   const over = samples.map((each) => loudestIn(each).overDb);
@@ -87,6 +89,10 @@ async function qualityOf(name) {
     trimmed.push({ sentence, path: into });
   }
   return { quality: await sentencesQuality(meters, trimmed), trimmed, samples };
+}
+
+function inSpanishWords(heard) {
+  return SPANISH.normalise(RewrittenText.of(heard)).text;
 }
 
 function framesOf(samples) {

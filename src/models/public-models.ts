@@ -45,7 +45,7 @@ export const EMBEDDED_VOICES: readonly ModelVoice[] = (
     ["Rupert", "male", "60, American, rather deep (114 Hz): a storyteller, with a wide melody", "fable"],
     ["Zoe", "female", "25, American, rather low (176 Hz): relaxed", "coral"],
     ["Oscar", "male", "55, American, of medium pitch (126 Hz): grave and deliberate", "ballad"],
-    ["Paloma", "female", "30, Latin American, rather low (173 Hz): warm and clear"],
+    ["Paloma", "female", "30, Latin American, rather low (171 Hz): warm and clear"],
     ["Mateo", "male", "40, Latin American, of medium pitch (128 Hz): calm and clear"],
   ] as const
 ).map(([name, sex, about, ...aliases], index) => ({

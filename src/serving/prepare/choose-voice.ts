@@ -104,7 +104,7 @@ export function checkVoice(word: string, field: string, cast: ModelVoices, known
 /** Shorter names are near to every other. */
 const MIN_NEAR_CHARS = 3;
 /** Voices that a message lists. */
-const MAX_LISTED = 16;
+const MAX_LISTED = 18;
 
 /**
  * Finds a voice by its id, OpenAI's name for it, its own name (which may be OpenAI's for another), or a label for it.

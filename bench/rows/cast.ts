@@ -9,7 +9,7 @@ import type { Row } from "../row.ts";
 import { speechOf } from "../speech-of.ts";
 import { heardOf, startWhisper } from "../whisper.ts";
 
-/** Whose sound each was taught by: voices of Kokoro-82M. */
+/** Whose sound each speaker of English was taught by: voices of Kokoro-82M. */
 const TEACHERS: Readonly<Record<string, string>> = {
   "5": "bf_emma",
   "6": "am_michael",
@@ -51,7 +51,7 @@ export const cast: Row = {
       const whisper = await startWhisper(python);
       closing.push(() => whisper.close());
       const people = new Map<string, Quality>();
-      for (const { id } of EMBEDDED_VOICES)
+      for (const { id } of EMBEDDED_VOICES.filter(({ language }) => language === "en-US"))
         people.set(id, await sentencesQuality(meters, (await renderings.by(id)).slice(0, compared)));
       const costs = await costsOf(Object.keys(TEACHERS));
       const shown: string[] = [];

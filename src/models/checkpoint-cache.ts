@@ -128,9 +128,8 @@ export class CheckpointCache {
     for (const waiter of this.#waiters) {
       const { name } = waiter.checkpoint;
       let entry = this.#entries.get(name);
-      if (entry === undefined && !isRoomReserved && this.#makeRoom(waiter.checkpoint.memoryBytes)) {
+      if (entry === undefined && !isRoomReserved && this.#makeRoom(waiter.checkpoint.memoryBytes))
         entry = this.#load(waiter.checkpoint);
-      }
       if (entry === undefined || entry.state === "unloading") {
         isRoomReserved = true;
         continue;

@@ -53,7 +53,7 @@ function withCheckpoint(
 ): PublicModel {
   const { card } = model;
   const withNames = (defaultDescription: string, spoken: CardVoices = card): PublicModel["card"] => ({
-    ...card,
+    ...{ ...card, languageLabels: {} },
     ...spoken,
     displayName: displayName ?? card.displayName,
     description: description ?? defaultDescription,

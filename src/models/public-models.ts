@@ -23,9 +23,12 @@ export function findModel(models: readonly PublicModel[], id: string | null): Pu
 /** Name of the checkpoint that is part of the package. */
 export const EMBEDDED_CHECKPOINT = "heart";
 
+/** Voices of the speaker labels in requests that name a language. */
+export const EMBEDDED_LANGUAGE_LABELS = { es: { "0": "13", "1": "14" } };
+
 /**
  * The embedded voice's people, in the order of their ids. Pitches are medians over four sentences; ages are what the
- * voices suggest. Both `alloy`, the default of OpenAI's clients, and `nova` are aliases of Maya; Greta has none.
+ * voices suggest. Both `alloy`, the default of OpenAI's clients, and `nova` are aliases of Maya; Greta and the speakers of Spanish have none.
  */
 export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   [
@@ -42,12 +45,14 @@ export const EMBEDDED_VOICES: readonly ModelVoice[] = (
     ["Rupert", "male", "60, American, rather deep (114 Hz): a storyteller, with a wide melody", "fable"],
     ["Zoe", "female", "25, American, rather low (176 Hz): relaxed", "coral"],
     ["Oscar", "male", "55, American, of medium pitch (126 Hz): grave and deliberate", "ballad"],
+    ["Paloma", "female", "30, Latin American, rather low (171 Hz): warm and clear"],
+    ["Mateo", "male", "40, Latin American, of medium pitch (128 Hz): calm and clear"],
   ] as const
 ).map(([name, sex, about, ...aliases], index) => ({
   id: `${index}`,
   name,
   sex,
-  language: "en-US",
+  language: Object.values(EMBEDDED_LANGUAGE_LABELS.es).includes(`${index}`) ? "es" : "en-US",
   description: `A ${sex === "female" ? "woman" : "man"} of about ${about}.`,
   aliases,
 }));
@@ -74,6 +79,7 @@ function embeddedModel(
   const card: ModelCard = {
     ...{ id, displayName, description, modes: ["converse", "tts"], speakers: SPEAKERS },
     ...{ voices: EMBEDDED_VOICES, takes: EMBEDDED_VOICE_SUPPORT, isDefault: id === DEFAULT_MODEL },
+    languageLabels: EMBEDDED_LANGUAGE_LABELS,
   };
   return { card, checkpoint: EMBEDDED_CHECKPOINT, preset, isResident };
 }

@@ -10,9 +10,8 @@ import { WriterError } from "../core/writer.ts";
  */
 export function mapEngineError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ServiceError || (signal.aborted && error === signal.reason)) return error;
-  if (error instanceof NothingToSpeakError || error instanceof ConversationError) {
+  if (error instanceof NothingToSpeakError || error instanceof ConversationError)
     return new ServiceError(400, error.message, { cause: error });
-  }
   if (error instanceof SpeechFailedError) {
     const { retryAfterMs } = error;
     return new ServiceError(502, "the speech model failed: retry", {

@@ -28,7 +28,7 @@ test("models list prints a line per model and checkpoint", async () => {
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
   const row = (name: string) => lines.findLast((line) => line.startsWith(`${name} `)) ?? "";
   assert.match(row("heart"), /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
-  assert.match(row("kokoro"), /^kokoro +voice +missing +107\.0 MB +Apache-2\.0$/);
+  assert.match(row("kokoro"), /^kokoro +voice +missing +109\.6 MB +Apache-2\.0$/);
   assert.match(row("csm-1b"), /^csm-1b +voice +on the hub +7150\.0 MB +Apache-2\.0$/);
   assert.match(row("qwen3-1.7b"), /^qwen3-1\.7b +writer +on the hub +1800\.0 MB +Apache-2\.0 +2400\.0 MB$/);
   assert.match(row("qwen3-4b"), /^qwen3-4b +writer +on the hub +2497\.3 MB +Apache-2\.0 +3200\.0 MB$/);

@@ -3,7 +3,8 @@
     python export.py --run bf_emma --label 5
 
 For each constant of the graphs that differs: NAME is added to it; or NAME:u and NAME:v, int8 [rows, rank] and
-[rank, columns], with NAME:scale [rank], whose product u · diag(scale) · v is added instead.
+[rank, columns], with NAME:scale [rank], whose product u · diag(scale) · v is added instead. Embeddings learnt whole are more of
+its rank.
 """
 
 import argparse
@@ -26,7 +27,8 @@ def main() -> None:
     parser.add_argument("--run", required=True, help="of train.py")
     parser.add_argument("--label", type=int, required=True, help="of the voice")
     options = parser.parse_args()
-    state = {name: value.numpy() for name, value in torch.load(CACHE / "runs" / options.run / "adapter.pt")["state"].items()}
+    stored = torch.load(CACHE / "runs" / options.run / "adapter.pt")
+    state = {name: value.numpy() for name, value in stored["state"].items()}
     named = {name: (constant, transposed) for part in ("text", "prosody", "decoder") for name, constant, transposed in graph_names(onnx.load(SPLIT / f"{part}.onnx").graph)}
     tensors = []
     for key in state:
@@ -37,6 +39,10 @@ def main() -> None:
             tensors.append(numpy_helper.from_array(np.ascontiguousarray(value.T if transposed else value), constant))
         elif kind == "u":
             u, v = state[key], state[f"v.{path}"]
+            if f"rows.{path}" in state:
+                # Whole rows: a column of u that is 1 at the symbol, and the row itself.
+                u = np.concatenate([u, np.eye(len(u), dtype=u.dtype)[:, stored["symbols"]]], 1)
+                v = np.concatenate([v, state[f"rows.{path}"]])
             if transposed:
                 u, v = v.T, u.T
             of_u, of_v = np.abs(u).max(0) / 127 + 1e-12, np.abs(v).max(1) / 127 + 1e-12

@@ -2,16 +2,19 @@
 // Whisper base mishears, clicks, thumps and buzz.
 //
 //     node judge.mjs --to teacher-am_michael --sentences 28 teacher-am_michael am_michael am_michael-told people-1
+//     node judge.mjs --to teacher-ef_dora --texts spanish-held-out.txt --sentences 40 teacher-ef_dora people-13
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { sentencesOf } from "./sentences.mjs";
 
 const { values, positionals } = parseArgs({
   options: {
     to: { type: "string" },
     sentences: { type: "string", default: "28" },
+    texts: { type: "string" },
     "no-words": { type: "boolean", default: false },
   },
   allowPositionals: true,
@@ -20,10 +23,11 @@ const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).hre
 const { decodeWav } = await dist("src/audio/decode-wav.js");
 const { encodeWav } = await dist("src/audio/encode-wav.js");
 const { toPcm16 } = await dist("src/audio/pcm.js");
-const { harvardSentences } = await dist("bench/harvard.js");
 const { Pythons } = await dist("bench/python.js");
 const { sentencesQuality, cosine } = await dist("bench/quality.js");
 const { startWhisper, heardOf } = await dist("bench/whisper.js");
+const { SPANISH } = await dist("src/text/languages/es/spanish.js");
+const { RewrittenText } = await dist("src/text/rewritten-text.js");
 const { clicksIn } = await dist("bench/sound/clicks.js");
 const { loudestIn, THUMP_DB } = await dist("bench/sound/thumps.js");
 const { buzzIn } = await dist("bench/sound/buzz.js");
@@ -31,18 +35,20 @@ const { buzzIn } = await dist("bench/sound/buzz.js");
 const RATE_HZ = 24_000;
 const FRAME_SAMPLES = 1_920;
 const AROUND_SAMPLES = RATE_HZ / 10;
-const said = (await harvardSentences()).slice(0, Number(values.sentences));
+const said = (await sentencesOf(values.texts)).slice(0, Number(values.sentences));
 const temporary = await mkdtemp(join(tmpdir(), "judge-"));
 const python = new Pythons(console.error);
 const meters = await python.start("quality.py");
-const whisper = values["no-words"] ? null : await startWhisper(python);
+const whisper = values["no-words"]
+  ? null
+  : await startWhisper(python, values.texts === undefined ? "en" : "es");
 const target = values.to === undefined ? null : await qualityOf(values.to);
 console.log(
   "name                         P.808  cosine  words wrong   clicks  thumps  worst   buzz  seconds",
 );
 for (const name of positionals) {
   const { quality, trimmed, samples } = await qualityOf(name);
-  const heard = whisper === null ? null : await heardOf(whisper, trimmed);
+  const heard = whisper === null ? null : await heardOf(whisper, trimmed, values.texts && inSpanishWords);
   // 16 bits have exact zeros, which the meter would take for samples that were left out.
   const frames = samples.map((each) => framesOf(each.map((value) => value + 1e-6)));
   const over = samples.map((each) => loudestIn(each).overDb);
@@ -83,6 +89,10 @@ async function qualityOf(name) {
     trimmed.push({ sentence, path: into });
   }
   return { quality: await sentencesQuality(meters, trimmed), trimmed, samples };
+}
+
+function inSpanishWords(heard) {
+  return SPANISH.normalise(RewrittenText.of(heard)).text;
 }
 
 function framesOf(samples) {

@@ -9,7 +9,9 @@ from onnx import numpy_helper
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-SPLIT = Path(__file__).parents[2] / "voices" / "heart" / "split"
+HEART = Path(__file__).parents[2] / "voices" / "heart"
+SPLIT = HEART / "split"
+VOCABULARY = HEART / "vocab.json"
 BINS = 601
 CONTEXT_FRAMES = 27
 """Frames that the decoder sees before and after the one it describes."""

@@ -3,12 +3,15 @@
 //
 //     node ours.mjs --sentences 28 0 1 2 3 4 like:am_michael like:bf_emma
 //
+// With --texts spanish-held-out.txt, those sentences.
+//
 // A clip is eight of the Harvard sentences behind those that are said, as the teacher said them.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { sentencesOf } from "./sentences.mjs";
 
 const { values, positionals } = parseArgs({
-  options: { sentences: { type: "string", default: "28" } },
+  options: { sentences: { type: "string", default: "28" }, texts: { type: "string" } },
   allowPositionals: true,
 });
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
@@ -16,7 +19,6 @@ const { openEmbeddedVoice } = await dist("src/server/voices/embedded-voice.js");
 const { encodeWav } = await dist("src/audio/encode-wav.js");
 const { toPcm16 } = await dist("src/audio/pcm.js");
 const { decodeWav } = await dist("src/audio/decode-wav.js");
-const { harvardSentences, written } = await dist("bench/harvard.js");
 const { plainScript, followingScript } = await dist("bench/plain-script.js");
 const { speechOf } = await dist("bench/speech-of.js");
 
@@ -24,7 +26,7 @@ const RATE_HZ = 24_000;
 const CLIP_SENTENCES = 8;
 const cache = new URL(".cache/", import.meta.url);
 const count = Number(values.sentences);
-const texts = (await harvardSentences()).slice(0, count).map(written);
+const texts = (await sentencesOf(values.texts)).slice(0, count);
 const voice = await openEmbeddedVoice({ threads: 1 });
 for (const who of positionals) {
   const name = who.startsWith("like:") ? `following-${who.slice(5)}` : `people-${who}`;

@@ -3,6 +3,7 @@
     python speak.py --run am_michael            # by its own plan
     python speak.py --run am_michael --told     # with the teacher's durations, pitch and energy
     python speak.py --teacher am_michael        # what the teacher said (teacher.py --texts harvard)
+    python speak.py --teacher ef_dora --texts spanish-held-out --sentences 40
 """
 
 import argparse
@@ -27,11 +28,12 @@ def main() -> None:
     parser.add_argument("--run", help="of train.py; or `shipped`")
     parser.add_argument("--told", action="store_true")
     parser.add_argument("--teacher", help="a voice of Kokoro's: whom the run learnt from")
+    parser.add_argument("--texts", default="harvard", help="or spanish-held-out")
     parser.add_argument("--sentences", type=int, default=28)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    sentences = json.loads((CACHE / "harvard.json").read_text())[: options.sentences]
-    teacher = CACHE / "harvard" / (options.teacher or options.run or "")
+    sentences = json.loads((CACHE / f"{options.texts}.json").read_text())[: options.sentences]
+    teacher = CACHE / options.texts / (options.teacher or options.run or "")
     voice = None if options.run is None else adapted(options.run)
     name = f"teacher-{options.teacher}" if voice is None else options.run + ("-told" if options.told else "")
     folder = CACHE / "heard" / name
@@ -52,7 +54,7 @@ def adapted(run: str) -> Voice:
     voice = shipped()
     if run != "shipped":
         stored = torch.load(CACHE / "runs" / run / "adapter.pt")
-        someone = Adapter(voice, stored["rank"])
+        someone = Adapter(voice, stored["rank"], stored.get("symbols", []))
         someone.load_state_dict(stored["state"])
         voice.load_state_dict(someone.weights())
     return voice

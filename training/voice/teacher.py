@@ -21,6 +21,11 @@ from onnx import TensorProto, helper, numpy_helper
 CACHE = Path(__file__).parent / ".cache"
 RATE = 24_000
 STEP_SAMPLES = 600
+FOLDERS = {
+    **{"texts": "teacher", "short": "short", "harvard": "harvard"},
+    **{"spanish": "teacher", "spanish-short": "short", "spanish-held-out": "spanish-held-out"},
+}
+"""Of what is said of each of the texts."""
 # Tensors of the published graph: durations in steps of 25 ms; pitch and energy, a value for each 12.5 ms.
 PLAN = {
     "/encoder/Cast_output_0": ("durations", TensorProto.INT64),
@@ -34,12 +39,12 @@ def main() -> None:
     parser.add_argument("--voices", default="am_michael,bf_emma")
     parser.add_argument("--minutes", type=float, default=20, help="of sound for each voice")
     parser.add_argument("--sentences", type=int, help="as many of them, in place of minutes")
-    parser.add_argument("--texts", default="texts", choices=("texts", "short", "harvard"), help="which of texts.py; harvard is for judge.mjs")
+    parser.add_argument("--texts", default="texts", choices=tuple(FOLDERS), help="which of texts.py; harvard and spanish-held-out are for judge.mjs")
     options = parser.parse_args()
     session = open_teacher()
     voices = {name: Voice(name) for name in options.voices.split(",")}
     sentences = json.loads((CACHE / f"{options.texts}.json").read_text())
-    folder = "teacher" if options.texts == "texts" else options.texts
+    folder = FOLDERS[options.texts]
     seconds = dict.fromkeys(voices, 0.0)
     for index, sentence in enumerate(sentences):
         if index == options.sentences or (options.sentences is None and min(seconds.values()) >= 60 * options.minutes):

@@ -1,6 +1,7 @@
 """Teaches an adapter of the embedded voice from what Kokoro said in one of its voices: .cache/runs/NAME/adapter.pt.
 
     python train.py --voice am_michael --minutes 15
+    python train.py --voice ef_dora --minutes 15 --language es
     python train.py --voice am_michael --minutes 12 --from-run am_michael --name am_michael-2 --critics
 
 Losses: durations, pitch and energy against the teacher's; spectra, at several resolutions, of what the waveform kernel
@@ -23,7 +24,7 @@ from torch.nn import functional as F
 
 from adapters import Adapter
 from critics import Critics
-from network import BINS, Voice, shipped
+from network import BINS, VOCABULARY, Voice, shipped
 from waveform import HOP, RATE, pulses, render, windows
 
 CACHE = Path(__file__).parent / ".cache"
@@ -31,6 +32,8 @@ SILENT_CONTEXT_FRAMES = 10
 """Of the silence around a sentence, the product decodes so many frames."""
 RESOLUTIONS = (2048, 1024, 512, 256)
 HELD_OUT = 12
+SPANISH = {"a": "ɑ", "e": "ɛA", "o": "ɔO", "r": "ɹ", "ɾ": "T", "x": "h", "ɲ": "nj", "β": "bv", "ɣ": "ɡ", "ʎ": "lj", "ʝ": "j", "ː": "p"}
+"""Symbols that the voice was never taught, and those that each begins at the mean of."""
 CRITICS_AHEAD = 30
 """Steps that critics learn before anything is learnt from them."""
 
@@ -61,6 +64,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, help="2e-3 if left out, 1e-3 with critics")
     parser.add_argument("--from-run", help="a run to go on from")
     parser.add_argument("--critics", action="store_true", help="learn from critics too: to go on from a run that has learnt without")
+    parser.add_argument("--language", choices=("es",), help="one whose symbols the voice was never taught; with --from-run, that run's")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -77,8 +81,12 @@ def main() -> None:
     voice = shipped()
     begun_with = torch.load(CACHE / "runs" / options.from_run / "adapter.pt") if options.from_run else None
     rank = options.rank if begun_with is None else begun_with["rank"]
-    adapter = Adapter(voice, rank)
-    if begun_with is not None:
+    near = {} if options.language is None else near_symbols(SPANISH)
+    symbols = list(near) if begun_with is None else begun_with.get("symbols", [])
+    adapter = Adapter(voice, rank, symbols)
+    if begun_with is None:
+        adapter.begin_near(near)
+    else:
         adapter.load_state_dict(begun_with["state"])
     own = sum(p.numel() for p in adapter.parameters())
     print(f"{len(sentences)} sentences, {minutes:.1f} minutes without pauses; {own} weights of its own", flush=True)
@@ -147,9 +155,15 @@ def main() -> None:
                 sums = {}
             if step % 100 == 0:
                 judge()
-                torch.save({"rank": rank, "state": adapter.state_dict()}, folder / "adapter.pt")
+                torch.save({"rank": rank, "symbols": symbols, "state": adapter.state_dict()}, folder / "adapter.pt")
         judge()
-    torch.save({"rank": rank, "state": adapter.state_dict()}, folder / "adapter.pt")
+    torch.save({"rank": rank, "symbols": symbols, "state": adapter.state_dict()}, folder / "adapter.pt")
+
+
+def near_symbols(near: dict[str, str]) -> dict[int, list[int]]:
+    """By their ids."""
+    ids = json.loads(VOCABULARY.read_text())
+    return {ids[symbol]: [ids[one] for one in others] for symbol, others in near.items()}
 
 
 def said(voice: str) -> list[Sentence]:

@@ -25,9 +25,8 @@ export class Fields {
    */
   constructor(values: unknown, where: string, Failure = CheckpointError) {
     this.#Failure = Failure;
-    if (typeof values !== "object" || values === null || Array.isArray(values)) {
+    if (typeof values !== "object" || values === null || Array.isArray(values))
       throw new Failure(`There is no JSON object in ${where}.`);
-    }
     this.#values = values as Readonly<Record<string, unknown>>;
     this.#where = where;
   }
@@ -50,9 +49,8 @@ export class Fields {
 
   integer(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
-    if (!Number.isSafeInteger(value) || (value as number) < min) {
+    if (!Number.isSafeInteger(value) || (value as number) < min)
       this.#fail(name, `a whole number of at least ${min}`);
-    }
     if ((value as number) > max) this.#fail(name, `a whole number of at most ${max}`);
     return value as number;
   }
@@ -108,17 +106,15 @@ export class Fields {
 
   positiveIntegers(name: string): readonly number[] {
     const value = this.#read(name);
-    if (!Array.isArray(value) || !value.every((each) => Number.isSafeInteger(each) && each > 0)) {
+    if (!Array.isArray(value) || !value.every((each) => Number.isSafeInteger(each) && each > 0))
       this.#fail(name, "a list of whole numbers above 0");
-    }
     return value as readonly number[];
   }
 
   /** Throws if a field that describes the architecture differs from what is implemented here. */
   expect(name: string, value: unknown): void {
-    if (this.has(name) && this.#values[name] !== value) {
+    if (this.has(name) && this.#values[name] !== value)
       this.#fail(name, `${JSON.stringify(value)} for a model that can be run here`);
-    }
   }
 
   #read(name: string, fallback?: unknown): unknown {

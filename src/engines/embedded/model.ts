@@ -5,7 +5,7 @@ import type { NativeGuard } from "../../onnx/session.ts";
 import { runInterleaved } from "../following/analysis/work.ts";
 import type { CastSpeaker } from "../following/reference-voice.ts";
 import { applyManner, plannedOptions, type VoiceScript } from "../prosody/apply-manner.ts";
-import { planSentence } from "../prosody/plan-sentence.ts";
+import { type PlannedText, planSentence } from "../prosody/plan-sentence.ts";
 import { PlannedSpeech } from "../prosody/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../prosody/read-text.ts";
 import { yieldingNetwork } from "../prosody/yielding-network.ts";
@@ -15,13 +15,15 @@ import { createKernel } from "./kernel/kernel.ts";
 import { EMBEDDED_RUNS, type EmbeddedNetwork, type EmbeddedPrecision, openNetwork } from "./network.ts";
 import { readPreset } from "./preset.ts";
 import { planStyleOf, sentenceAudio } from "./sentence.ts";
-import { createVoices, type EmbeddedSpeaker } from "./speakers.ts";
+import { createVoices, type EmbeddedSpeaker, type EmbeddedVoice } from "./speakers.ts";
 
 export interface ParametricOptions extends ReadingOptions {
   /** The voice's folder (`voices/heart`). */
   readonly voiceDir: string;
   /** Default: `int8`. */
   readonly precision?: EmbeddedPrecision | undefined;
+  /** Voices of the speaker labels in scripts that name a language, by its tag. Default: as without. */
+  readonly languageLabels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function createParametricModel(
   options: ParametricOptions,
   guard?: NativeGuard,
 ): Promise<SpeechModel> {
-  const { voiceDir, precision, ...reading } = options;
+  const { voiceDir, precision, languageLabels = {}, ...reading } = options;
   const network = await openNetwork(voiceDir, precision, guard);
   const text = await openTextReader(voiceDir, reading, guard).catch(async (thrown: unknown) => {
     await network.close();
@@ -60,14 +62,19 @@ export async function createParametricModel(
     run: (work) => runInterleaved(work, speech.mutex, speech.closing),
   });
 
-  async function cast(script: VoiceScript, signal: AbortSignal): Promise<EmbeddedCast> {
-    const name = chosenVoice(script) ?? script.speaker;
+  function usualVoice(script: VoiceScript): EmbeddedVoice {
+    const { language = "", speaker } = script;
+    const name = chosenVoice(script) ?? languageLabels[language]?.[speaker] ?? speaker;
     const voice = voices.get(name);
-    if (voice === undefined) {
-      throw new SpeechFailedError(`The voice has no speaker "${name}", only ${[...voices.keys()]}.`);
-    }
+    if (voice?.language !== undefined && script.voice?.some((part) => "sample" in part))
+      throw new ConversationError("this model follows a recording in English only: leave language out");
+    if (voice !== undefined) return voice;
+    throw new SpeechFailedError(`The voice has no speaker "${name}", only ${[...voices.keys()]}.`);
+  }
+
+  async function cast(script: VoiceScript, signal: AbortSignal): Promise<EmbeddedCast> {
     const { follows } = readPreset(script.preset);
-    const { speaker, followed } = await follower.cast(script, voice, follows, signal);
+    const { speaker, followed } = await follower.cast(script, usualVoice(script), follows, signal);
     const { adapter } = speaker;
     return {
       speaker,
@@ -83,13 +90,15 @@ export async function createParametricModel(
       const network = yieldingNetwork(cast.network, EMBEDDED_RUNS, inTurn);
       const style = { speaker, delivery, preset, manner, seed };
       return {
-        plan: (sentence, index) => planSentence(network, sentence, planStyleOf(style), index),
+        plan: (sentence, index) =>
+          planSentence(network, taught(sentence, speaker), planStyleOf(style), index),
         audio: (plan, index) => sentenceAudio(network, kernel, plan, style, index),
         timeScale: plannedOptions(preset, manner).timeScale,
         pause: speaker.pause,
         gain: speaker.gain,
       };
     },
+    languageOf: (script) => usualVoice(script).language,
     free: () => Promise.all([network.close(), adapted.close()]),
   });
   await warmUp(model);
@@ -100,11 +109,20 @@ interface EmbeddedCast extends CastSpeaker<EmbeddedSpeaker> {
   readonly network: EmbeddedNetwork;
 }
 
+/** Returns a sentence with the sounds that only Spanish has replaced by the nearest that an English speaker was taught. */
+function taught(sentence: PlannedText, { language }: EmbeddedSpeaker): PlannedText {
+  if (language !== undefined) return sentence;
+  return { ...sentence, ids: sentence.ids.map((id) => NEAREST_ENGLISH[SPANISH_ONLY.indexOf(id)] ?? id) };
+}
+
+/** Ids of a e o r x β ʝ ɲ ɾ ɣ ʎ, and of ɑ ɛ O ɹ h b j n T ɡ j. */
+const SPANISH_ONLY = [43, 47, 57, 60, 66, 75, 103, 114, 125, 139, 143];
+const NEAREST_ENGLISH = [69, 86, 31, 123, 50, 44, 52, 56, 36, 92, 52];
+
 /** Returns the embedded voice that the script chooses; `null` if the speaker's label decides. */
 function chosenVoice({ voice = [] }: Pick<Script, "voice">): string | null {
-  if (voice.length > 1) {
+  if (voice.length > 1)
     throw new ConversationError("this model speaks with one voice at a time: choose one, and no mix");
-  }
   const [part] = voice;
   return part !== undefined && "id" in part ? part.id : null;
 }

@@ -1,3 +1,4 @@
+import type { LanguageTag } from "../../text/languages/language.ts";
 import type { PlannedSpeaker, Register } from "../prosody/delivery.ts";
 import {
   interpolateOverFrequency,
@@ -11,6 +12,8 @@ import {
 import { createThumpLimiter } from "./thump-limiter.ts";
 
 export interface EmbeddedSpeaker extends PlannedSpeaker {
+  /** Absent for English. */
+  readonly language?: LanguageTag;
   /** Label of the network's adapter (`voices/heart/cast`); `null` for the voice as trained. */
   readonly adapter: string | null;
   readonly spectrumTransform: TransformFactory;
@@ -40,7 +43,7 @@ export interface EmbeddedVoice extends EmbeddedSpeaker, Physique {
 }
 
 /**
- * Creates the voices. `0` is the voice as trained, a woman's; `5` to `12` have trained adapters ({@link TRAINED});
+ * Creates the voices. `0` is the voice as trained, a woman's; `5` to `14` have trained adapters ({@link TRAINED});
  * the others are derived from `0` (docs/decisions/0046-five-people.md). `1` is a man's: deeper, with a longer vocal
  * tract, more treble where men's voices carry, slower and more even. `2` (a low woman's), `3` (a light man's) and `4`
  * (a bright woman's) move formants by factors that differ by frequency; following starts from none of them.
@@ -149,12 +152,12 @@ function man(): EmbeddedVoice {
   };
 }
 
-function trained(label: string, { loudnessLufs, ...room }: Trained): EmbeddedVoice {
+function trained(label: string, { loudnessLufs, ...given }: Trained): EmbeddedVoice {
   const voice = woman();
   return {
     ...voice,
     adapter: label,
-    ...room,
+    ...given,
     gain: 10 ** ((voice.loudnessLufs - loudnessLufs) / 20),
     unlimitedTransform: () => REMOVE_RUMBLE_AND_BUZZ,
     // An adapter changes the pulses too: the limiter keeps its usual threshold.
@@ -163,7 +166,7 @@ function trained(label: string, { loudnessLufs, ...room }: Trained): EmbeddedVoi
   };
 }
 
-interface Trained extends Pick<EmbeddedVoice, "roomEnergy"> {
+interface Trained extends Pick<EmbeddedVoice, "roomEnergy" | "language"> {
   /** Loudness before its gain (training/voice/loudness.mjs). */
   readonly loudnessLufs: number;
 }
@@ -177,6 +180,8 @@ const TRAINED: Readonly<Record<string, Trained>> = {
   "10": { loudnessLufs: -22.4, roomEnergy: 3 },
   "11": { loudnessLufs: -23.1 },
   "12": { loudnessLufs: -23.3 },
+  "13": { loudnessLufs: -25.1, language: "es" },
+  "14": { loudnessLufs: -24.9, language: "es" },
 };
 
 const DEFAULTS = { adapter: null, tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };

@@ -99,9 +99,8 @@ export class SpectrumStream {
     const length = plan.ids.length;
     for (let frame = known; frame < to; frame++) {
       const token = plan.owner[Math.floor(frame / FRAMES_PER_STEP)]!;
-      for (let channel = 0, at = frame - start; channel < DECODER_CHANNELS; channel++, at += count) {
+      for (let channel = 0, at = frame - start; channel < DECODER_CHANNELS; channel++, at += count)
         encoding[at] = plan.decoderEncoding[channel * length + token]!;
-      }
     }
     const pitchHz = memory.floats("pitch", count).fill(0);
     pitchHz.set(plan.pitchHz.subarray(known, to), known - start);

@@ -203,9 +203,7 @@ export async function measureBaselinePitch(
   timings: readonly Timing[],
 ): Promise<BaselinePitch> {
   const sentences: SentencePitch[] = [];
-  for (const timing of timings) {
-    sentences.push(sentencePitch(await planContour(network, timing)));
-  }
+  for (const timing of timings) sentences.push(sentencePitch(await planContour(network, timing)));
   return summarisePitch(sentences);
 }
 

@@ -89,9 +89,8 @@ export function shapeInPlace(spectrum: Float64Array, { mean, bandLimit }: ShapeR
     spectrum[band]! -= mean[band]!;
     level += spectrum[band]! / bandLimit;
   }
-  for (let band = 0; band < BANDS; band++) {
+  for (let band = 0; band < BANDS; band++)
     spectrum[band] = band < bandLimit ? spectrum[band]! - LEVEL_SHARE * level : 0;
-  }
 }
 
 export function meanSpectrum(spectra: ArrayLike<number>): Float64Array {

@@ -29,9 +29,8 @@ export function estimateVocalTractWarp(
     const warped = warpedBands(codebook, warp);
     const kinds = { count: CODEBOOK, centres: shapesOf(warped, frameOf(warped, bandLimit)) };
     let sum = 0;
-    for (let at = 0; at < theirs.length; at += BANDS) {
+    for (let at = 0; at < theirs.length; at += BANDS)
       sum += squaredDistance(kinds.centres, nearestKind(kinds, theirs, at) * BANDS, theirs, at);
-    }
     return sum;
   });
   return bestWarp(distances);

@@ -135,9 +135,8 @@ export function decoderPiece(
 function columnsOf(values: Float32Array, channels: number, from: number, to: number): Float32Array {
   const length = values.length / channels;
   const out = new Float32Array(channels * (to - from));
-  for (let channel = 0; channel < channels; channel++) {
+  for (let channel = 0; channel < channels; channel++)
     out.set(values.subarray(channel * length + from, channel * length + to), channel * (to - from));
-  }
   return out;
 }
 

@@ -75,9 +75,8 @@ export class ReadyVoices {
   async #read(id: string): Promise<ReadyVoice> {
     const { folder, graphs } = this.#parts;
     const { signal } = new AbortController();
-    if (!(await voicesIn(folder)).includes(id)) {
+    if (!(await voicesIn(folder)).includes(id))
       throw new ConversationError(`this model has no voice “${id}”: GET /v1/audio/voices lists them`);
-    }
     const table = await readStyles(folder, id);
     const known = await readMeasuredVoice(folder, table, graphs.facts.statistics, signal);
     const { statistics: line, baseline: own } = known ?? (await measureVoice(this.#parts, table, signal));

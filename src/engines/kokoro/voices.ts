@@ -49,9 +49,8 @@ export async function readStyles(folder: string, id: string): Promise<StyleTable
     });
   });
   const rows = new Float32Array(Uint8Array.from(bytes).buffer);
-  if (rows.length !== ROWS * CHANNELS.style || !rows.every(Number.isFinite)) {
+  if (rows.length !== ROWS * CHANNELS.style || !rows.every(Number.isFinite))
     throw new WeightsError(`${path} is damaged: run antiphon models pull kokoro.`);
-  }
   return { id, rows };
 }
 

@@ -16,7 +16,7 @@ export interface PlannedVoices<C extends { readonly followed: FollowedVoice | nu
   /** @param inTurn runs each graph when the utterance gets a turn */
   sentenceVoice(cast: C, script: Script, preset: Preset, inTurn: RunQueued): SentenceVoice;
   /** Returns the language in which a script is read. Default: American English. */
-  languageOf?(script: VoiceScript): LanguageTag;
+  languageOf?(script: VoiceScript): LanguageTag | undefined;
   free(): Promise<unknown>;
 }
 

@@ -54,9 +54,8 @@ export function asDiskError(error: unknown, path: string): unknown {
   const remedy = FORBIDDEN.includes(code)
     ? "give this user the right to, or choose another folder with --data-dir"
     : "mend the folder, or choose another one with --data-dir";
-  if ([...FORBIDDEN, ...UNUSABLE].includes(code)) {
+  if ([...FORBIDDEN, ...UNUSABLE].includes(code))
     return new PullError(`${path} cannot be written (${code}): ${remedy}.`, { cause: error });
-  }
   return error;
 }
 

@@ -36,9 +36,8 @@ export async function fetchOverHttp(
     failedAttempts = part.doneBytes - maxBytes >= times.stallBytes ? 0 : failedAttempts + 1;
     maxBytes = Math.max(maxBytes, part.doneBytes);
     const delayMs = delayBefore(failedAttempts, failure, times);
-    if (delayMs === null || !(failure.isTransient || (wasReached && failure instanceof UnreachableError))) {
+    if (delayMs === null || !(failure.isTransient || (wasReached && failure instanceof UnreachableError)))
       throw failure;
-    }
     onRetry(failure.message, delayMs);
     await sleep(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }

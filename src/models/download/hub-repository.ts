@@ -258,8 +258,7 @@ export function tokenRemedy(repository: string, { headers }: HubAccess, status: 
       "some, and set HF_TOKEN to a token of yours that may read it"
     );
   }
-  if (status === 401) {
+  if (status === 401)
     return `the token in HF_TOKEN is not accepted, or there is no ${repository}: make another token, or look at ${page}`;
-  }
   return `the token in HF_TOKEN may not read ${repository}: accept its terms at ${page}, or give the token the right to`;
 }

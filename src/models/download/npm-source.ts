@@ -151,9 +151,8 @@ function parseHeader(
   const text = (from: number, to: number) => block.toString("utf8", from, to).replace(/\0.*$/s, "");
   const size = text(124, 136).trim();
   const sum = text(148, 156).trim();
-  if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(sum, 8) !== checksum(block)) {
+  if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(sum, 8) !== checksum(block))
     throw new SourceError("it sent an invalid archive");
-  }
   const prefix = text(257, 262) === "ustar" ? text(345, 500) : "";
   const name = text(0, 100);
   return {

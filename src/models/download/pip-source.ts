@@ -142,17 +142,15 @@ function pipError(
     );
   }
   if (/No space left on device|Errno 28|Disk quota exceeded/.test(stderr)) return new FullDiskError(path);
-  if (/DO NOT MATCH THE HASHES|HashMismatch/i.test(stderr)) {
+  if (/DO NOT MATCH THE HASHES|HashMismatch/i.test(stderr))
     return new SourceError(`the checksum of ${name} ${version} in the package index is wrong`);
-  }
   if (NO_NETWORK.test(stderr)) {
     return new SourceError(
       "the package index cannot be reached: look at the network, or at pip's index settings",
     );
   }
-  if (/No matching distribution|Could not find a version/.test(stderr)) {
+  if (/No matching distribution|Could not find a version/.test(stderr))
     return new SourceError(`the package index cannot be reached, or does not have ${name} ${version}`);
-  }
   if (exitCode === null) return new SourceError("pip was killed");
   return new SourceError(`pip failed${lastErrorLine(stderr)}`);
 }

@@ -3,6 +3,7 @@ import type { EmbeddedPrecision } from "../../engines/embedded/network.ts";
 import { unusedKnobs } from "../../engines/embedded/preset.ts";
 import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
+import { EMBEDDED_LANGUAGE_LABELS as languageLabels } from "../../models/public-models.ts";
 import { loadTextTables } from "../../text/tables/text-tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../../workers/worker-pool.ts";
 
@@ -30,7 +31,7 @@ export async function openEmbeddedVoice(
   const voiceDir = embeddedCheckpoint.dir;
   return createWorkerPool({
     entry: new URL("../../engines/embedded/model.js", import.meta.url),
-    create: { voiceDir, precision, tables: await loadTextTables(voiceDir), words },
+    create: { voiceDir, precision, tables: await loadTextTables(voiceDir), words, languageLabels },
     size: threads,
     resolvesWithFirst: true,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },

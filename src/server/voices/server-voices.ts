@@ -104,9 +104,8 @@ function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[])
   const read = typeof given === "string" ? null : readManner(given.instructions);
   const taken = new Set(speakWithIt.map(({ card }) => card.takes.manner));
   if (read === null || taken.has("words")) return null;
-  if (!taken.has("figures")) {
+  if (!taken.has("figures"))
     return "change nothing, because no model that speaks with it follows instructions: leave them out.";
-  }
   if (read.unfollowed.length === 0) return null;
   if (read.followed.length > 0) {
     return `are followed in part: ${mannerHeader(read, "figures")}. docs/voices.md lists what is understood.`;

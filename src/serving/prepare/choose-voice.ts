@@ -104,7 +104,7 @@ export function checkVoice(word: string, field: string, cast: ModelVoices, known
 /** Shorter names are near to every other. */
 const MIN_NEAR_CHARS = 3;
 /** Voices that a message lists. */
-const MAX_LISTED = 16;
+const MAX_LISTED = 18;
 
 /**
  * Finds a voice by its id, OpenAI's name for it, its own name (which may be OpenAI's for another), or a label for it.
@@ -114,8 +114,8 @@ export function findModelVoice(
   cast: Pick<ModelVoices, "voices" | "labels">,
 ): ModelVoice | null {
   const { voices } = cast;
-  // The embedded voice's people were called "Speaker 0" and so on before they had names.
-  const asked = nameKeyOf(name).replace(/^speaker (?=\d+$)/, "");
+  // The embedded voice's first thirteen were called "Speaker 0" and so on before they had names.
+  const asked = nameKeyOf(name).replace(/^speaker (?=(?:\d|1[0-2])$)/, "");
   const isAsked = (each: string): boolean => nameKeyOf(each) === asked;
   return (
     voices.find(({ id }) => isAsked(id)) ??

@@ -58,9 +58,8 @@ export class RequestParser {
     signal: AbortSignal,
     voice: string | null = null,
   ): Promise<RequestByKind[P]> {
-    if (body.length <= SMALL_BODY_BYTES) {
+    if (body.length <= SMALL_BODY_BYTES)
       return parseBody(purpose, body, (id) => findModel(this.#models, id), voice);
-    }
     return (await this.#inThread("prepare", body, signal, [purpose, voice])) as RequestByKind[P];
   }
 

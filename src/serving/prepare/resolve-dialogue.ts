@@ -198,8 +198,8 @@ function voicesByKey(voices: NonNullable<DialogueRequest["voices"]>): ReadonlyMa
 }
 
 /**
- * Chooses the voice of each speaker: the one in `voices`, the one that its name names, or else the model's first that no
- * other speaker has. With more speakers than voices, voices are shared.
+ * Chooses the voice of each speaker: the one in `voices`, the one that its name names, or else the model's first of its
+ * usual language that no other speaker has. With more speakers than voices, voices are shared.
  */
 function castSpeakers(
   lines: readonly AskedLine[],
@@ -227,8 +227,10 @@ function castSpeakers(
     return { key, name, word, field };
   });
   const taken = new Set(chosen.map(({ word }) => word && findModelVoice(word, card)?.id));
-  const free = card.voices.filter(({ id }) => !taken.has(id));
-  const spare = free.length === 0 ? card.voices : free;
+  const usual = card.voices[0]?.language?.slice(0, 2);
+  const speaking = card.voices.filter(({ language }) => language?.slice(0, 2) === usual);
+  const free = speaking.filter(({ id }) => !taken.has(id));
+  const spare = free.length === 0 ? speaking : free;
   let next = 0;
   const speakers = new Map<string, DialogueSpeaker>();
   for (const { key, name, word, field } of chosen) {

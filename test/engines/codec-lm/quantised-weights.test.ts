@@ -179,9 +179,8 @@ test("openQuantised removes caches of changed or missing weights and of another 
   assert.equal((await made()).length, 9);
   await opened(mine!, () => {}, { ...SMALL, kept: [] });
   const after = await made();
-  for (const stays of ["notes.txt", "somebody's.safetensors", "version-1.safetensors"]) {
+  for (const stays of ["notes.txt", "somebody's.safetensors", "version-1.safetensors"])
     assert.ok(after.includes(stays), stays);
-  }
   assert.equal(after.filter((name) => before.includes(name)).length, 3);
   assert.equal(after.length, 7);
   await opened(changing!, () => {});

@@ -57,9 +57,8 @@ describe("sampleCode and probabilities", () => {
   test("reject non-finite scores", () => {
     const damaged = Float32Array.of(1, Number.NaN, 2);
     const infinite = Float32Array.of(1, Number.POSITIVE_INFINITY, 2);
-    for (const scores of [damaged, infinite]) {
+    for (const scores of [damaged, infinite])
       assert.throws(() => sampleCode(scores, { temperature: 1, topK: null }, () => 0.5), /NaN or infinite/);
-    }
   });
 
   test("choose the code at which the cumulative share exceeds the draw", () => {

@@ -103,9 +103,8 @@ export async function apartFrom(
 export async function decoded(network: EmbeddedNetwork, plan: Plan): Promise<Float32Array> {
   const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
   const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
-  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next())
     spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
-  }
   return spectra;
 }
 
@@ -125,9 +124,8 @@ export function synthesise(
   spectra: Float32Array,
 ): Float32Array {
   const withoutNoise = spectra.slice();
-  for (let at = SPECTRUM_PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES) {
+  for (let at = SPECTRUM_PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES)
     withoutNoise.fill(-87, at, at + SPECTRUM_PART.freeGain - SPECTRUM_PART.noiseGain);
-  }
   const waveform = new Waveform(kernel, {
     pitchHz: plan.pitchHz,
     from: 0,

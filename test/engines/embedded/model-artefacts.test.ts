@@ -76,9 +76,7 @@ describe("The embedded voice", () => {
   for (const follows of ["pitch", "all"]) {
     test(`has no thump when it follows a man's ${follows}`, async () => {
       const history = [{ speaker: "0", text: null, audio: man }];
-      for (const text of THUMPED) {
-        assertEven(text, await hear(model, { text, history, preset: { follows } }));
-      }
+      for (const text of THUMPED) assertEven(text, await hear(model, { text, history, preset: { follows } }));
     });
   }
 

@@ -3,14 +3,16 @@ import { cp, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
-import type { SpeechModel } from "../../../src/core/speech-model.ts";
+import type { Frame, SpeechModel } from "../../../src/core/speech-model.ts";
 import { createParametricModel } from "../../../src/engines/embedded/model.ts";
 import { openNetwork } from "../../../src/engines/embedded/network.ts";
+import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import {
   bytesOf,
   CountedText,
   LONG_TEXT,
   never,
+  type ScriptParts,
   SHORT_TEXT,
   scriptOf,
   speakAll,
@@ -27,6 +29,25 @@ describe("An utterance of the embedded voice", () => {
     model = await openVoice();
   });
   after(() => model.close());
+
+  test("is Spanish by the voices of its language's labels, which follow no recording", async () => {
+    const said = async (parts: ScriptParts) =>
+      (await speakAll(model, { text: "Caza roja.", hasMouth: true, ...parts })).frames;
+    const sounds = (frames: readonly Frame[]) =>
+      frames.flatMap(({ mouth }) => mouth?.phonemes.map(({ name }) => name) ?? []).join("");
+    const [samples, digest] = [new Float32Array(24_000), ""];
+    const sample = { clip: { samples, sampleRateHz: 24_000, durationS: 1, digest }, text: null };
+    for (const [at, id] of ["13", "14"].entries()) {
+      const asked = { language: "es", speaker: `${at}` };
+      const frames = await said(asked);
+      assert.equal(sounds(frames), "kaθaroxa");
+      assert.ok(bytesOf(frames).equals(bytesOf(await said({ voice: [{ weight: 1, id }] }))));
+      await assert.rejects(said({ ...asked, voice: [{ weight: 1, sample }] }), /recording in English only/);
+      const { piece } = parseMarkup("[voice:a]Caza roja.", null, ([name = ""]) => name);
+      const textVoices = { a: { voice: [{ weight: 1, id: "2" }] } };
+      assert.equal(sounds(await said({ ...asked, text: piece, textVoices })), "kɑθɑɹOhɑ");
+    }
+  });
 
   test("plans only one sentence ahead", async () => {
     const text = new CountedText(["Rice is often served in round bowls. ", "Yes. ", "No. ", "Well."]);

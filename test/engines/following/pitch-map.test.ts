@@ -133,9 +133,8 @@ describe("pitchMap", () => {
     const { centreHz } = mappedRegister(pitchMap(own, PLAIN, pitchAround(150, 1), 1));
     const middle = centreHz(200);
     assert.ok(Math.abs(centreHz(210) / middle - 1.05) < 1e-6);
-    for (const hz of [60, 100, 400, 500]) {
+    for (const hz of [60, 100, 400, 500])
       assert.ok(Math.abs(Math.log(centreHz(hz) / middle)) < 0.12 + 1e-9, `${hz} Hz`);
-    }
   });
 });
 

@@ -21,8 +21,7 @@ test("nearestKokoroVoice throws without voices", () => {
 });
 
 test("nearestKokoroVoice returns each starting voice for itself, and no whisper is among them", () => {
-  for (const { id, pitchHz, tract } of KOKORO_STARTING_VOICES.voices) {
+  for (const { id, pitchHz, tract } of KOKORO_STARTING_VOICES.voices)
     assert.equal(nearestKokoroVoice(KOKORO_STARTING_VOICES.voices, { pitch: at(pitchHz), tract }).id, id);
-  }
   assert.ok(KOKORO_STARTING_VOICES.voices.every(({ id }) => id !== "af_nicole" && id !== "am_santa"));
 });

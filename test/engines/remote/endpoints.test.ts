@@ -280,9 +280,8 @@ describe("A remote model's endpoints", () => {
     const left = elsewhere.speak(scriptOf({ text: LONG_TEXT }), never());
     await left.next();
     await left.return({ stop: "finished", spoken: "" });
-    for (const [index, asked] of one.asked.entries()) {
+    for (const [index, asked] of one.asked.entries())
       await until(`connection ${index} to be closed`, () => asked.hasLeft());
-    }
     assert.equal(one.asked.length, 3);
   });
 

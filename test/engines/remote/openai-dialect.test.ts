@@ -74,9 +74,8 @@ const TONE = tonePcm(11.03);
 describe("The OpenAI dialect", () => {
   test("decodes WAV of unknown or known length, and raw samples, alike", async () => {
     const known = Buffer.concat([wavHeader(TONE.length, 24_000), TONE]);
-    for (const answer of [bytes(streamedWav(TONE)), bytes(known)]) {
+    for (const answer of [bytes(streamedWav(TONE)), bytes(known)])
       assert.deepEqual(pcmOf(await spoken(answer)), samplesOf(TONE));
-    }
     const raw = bytes(TONE, "audio/pcm");
     assert.deepEqual(pcmOf(await spoken(raw, { format: "pcm" })), samplesOf(TONE));
     // A WAV is accepted where raw samples were requested.

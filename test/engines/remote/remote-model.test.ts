@@ -123,9 +123,8 @@ describe("A request to OpenAI's API", () => {
     const wav = decodeWav(Buffer.from(audio.replace("data:audio/wav;base64,", ""), "base64"));
     assert.deepEqual([wav.sampleRateHz, wav.durationS], [16_000, 3]);
     assert.deepEqual(wav.samples, clip(3).samples);
-    for (const body of [unknown, uncloned]) {
+    for (const body of [unknown, uncloned])
       assert.deepEqual([body.ref_audio, body.ref_text, body.voice], [undefined, undefined, "0"]);
-    }
   });
 
   test("has the chosen voice or recording rather than the speaker's clip", async () => {

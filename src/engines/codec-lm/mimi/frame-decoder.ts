@@ -50,9 +50,8 @@ export function createFrameDecoder<State>(codec: StatefulDecoder<State>): FrameD
       const stream: DecodedStream = {
         async decode(frames) {
           const samples: Float32Array[] = [];
-          for (let from = 0; from < frames.length; from += MAX_FRAMES_PER_RUN) {
+          for (let from = 0; from < frames.length; from += MAX_FRAMES_PER_RUN)
             samples.push(await codec.decode([state], [frames.slice(from, from + MAX_FRAMES_PER_RUN)]));
-          }
           return joinSamples(samples);
         },
         async prime(frames) {

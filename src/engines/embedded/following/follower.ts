@@ -46,7 +46,7 @@ export class EmbeddedFollower {
   }
 
   /**
-   * Returns the speaker of an open turn.
+   * Returns the speaker of an open turn. Only speakers of English follow clips of themselves.
    *
    * @param voice the speaker if no clip of the script's speaker is followed
    * @throws what the network throws, after which the next call tries again; the signal's reason
@@ -64,7 +64,7 @@ export class EmbeddedFollower {
       follow: (profile, clips, stop) => this.#follow(profile, clips, following, stop),
     };
     return this.#follower.cast(
-      script,
+      voice.language === undefined ? script : { ...script, voice: [] },
       following === "pitch" ? method : { ...method, entrain: (_, other) => entrainVoice(voice, other) },
       signal,
     );

@@ -96,9 +96,8 @@ function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inerti
     nearness[kind] = Math.exp((min - distance) / SOFTNESS);
     sum += nearness[kind]!;
   });
-  for (let kind = 0; kind < map.kinds; kind++) {
+  for (let kind = 0; kind < map.kinds; kind++)
     weights[kind] = inertia * weights[kind]! + ((1 - inertia) * nearness[kind]!) / sum;
-  }
 }
 
 function distances({ kinds, descriptionShapes: signs }: SoundMap, shape: Float64Array): Float64Array {
@@ -108,9 +107,8 @@ function distances({ kinds, descriptionShapes: signs }: SoundMap, shape: Float64
 /** Fades out the last band's gain above the bands, sooner if it lifts what was not measured. */
 function fadeAbove(gain: Float32Array, last: number): void {
   const bins = last > 0 ? LIFTED_BINS : LOWERED_BINS;
-  for (let bin = FADE_FROM_BIN; bin < BINS; bin++) {
+  for (let bin = FADE_FROM_BIN; bin < BINS; bin++)
     gain[bin]! -= last * Math.min(1, (bin - FADE_FROM_BIN) / bins);
-  }
 }
 
 /** Squared distance at which a kind's weight falls by a factor of e. */

@@ -114,9 +114,8 @@ function emitRealSpectrum(
   { cosine, sine }: Turning,
 ): void {
   const nowhere = i32.const(0);
-  for (const region of [output.re, output.im]) {
+  for (const region of [output.re, output.im])
     body.emit(f32.store(nowhere, f32.load(nowhere, region), region + POINTS * BYTES));
-  }
   body.loop(0, i32.const(POINTS * BYTES), VECTOR, (at) => {
     const z = mirrored(body, output, at);
     const evenRe = f32x4.add(z.re, z.mirrorRe);
@@ -215,9 +214,7 @@ export function emitSpectrum(
   body.when(voiced, () => fill(true));
   body.when(i32.isZero(voiced), () => fill(false));
   // A real signal's first and last bin are real.
-  for (const bin of [0, BINS - 1]) {
-    body.emit(f32.store(i32.const(bin * BYTES), f32.const(0), result.im));
-  }
+  for (const bin of [0, BINS - 1]) body.emit(f32.store(i32.const(bin * BYTES), f32.const(0), result.im));
 }
 
 /** Uniform numbers of variance 1, four at a time: xorshift (Marsaglia, 2003), seeded apart in each lane. */
@@ -225,9 +222,8 @@ function createNoise(body: FunctionBody, seed: Code): () => Code {
   const state = body.local("v128");
   const shifted = (value: Code) => v128.xor(value, i32x4.shiftRightUnsigned(value, 16));
   state.set(i32x4.add(i32x4.splat(seed), i32x4.const(0x1f83d9ab, 0x5be0cd19, 0x3c6ef372, 0x510e527f)));
-  for (const factor of [0x7feb352d, 0x2c1b3c6d]) {
+  for (const factor of [0x7feb352d, 0x2c1b3c6d])
     state.set(i32x4.mul(shifted(state.get), i32x4.const(factor, factor, factor, factor)));
-  }
   return () => {
     state.set(v128.xor(state.get, i32x4.shiftLeft(state.get, 13)));
     state.set(v128.xor(state.get, i32x4.shiftRightUnsigned(state.get, 17)));

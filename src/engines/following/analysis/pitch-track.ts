@@ -69,9 +69,8 @@ function* cheapestPath(candidates: PitchCandidates): Work<Int8Array> {
   let previous = createColumn();
   for (let frame = 0; frame < frames; frame++) {
     fill(column, candidates, frame, candidates.level[frame]! <= quietLevel);
-    for (let state = 0; state < column.states; state++) {
+    for (let state = 0; state < column.states; state++)
       back[frame * STATES + state] = reach(column, state, previous);
-    }
     [previous, column] = [column, previous];
     if (frame % FRAMES_AT_ONCE === FRAMES_AT_ONCE - 1) yield;
   }

@@ -68,9 +68,8 @@ const ABOVE_NOISE = 2;
 function edgeHz(speech: Float64Array, noise: Float64Array): number {
   const loudest = speech.reduce((a, b) => Math.max(a, b), 0);
   let band = BANDS - 1;
-  while (band > 0 && !(speech[band]! > loudest * BAND_RANGE && speech[band]! > ABOVE_NOISE * noise[band]!)) {
+  while (band > 0 && !(speech[band]! > loudest * BAND_RANGE && speech[band]! > ABOVE_NOISE * noise[band]!))
     band--;
-  }
   return band === BANDS - 1 ? MAX_BAND_HZ : BAND_HZ[band]!;
 }
 

@@ -181,9 +181,8 @@ class Streaming {
     const [x = "", pads = ""] = each.inputs;
     const [output = ""] = each.outputs;
     const { channels, rate, missing } = this.#tracks.get(x)!;
-    if (this.#numbersIn(pads).join() !== "0,0,1,0,0,0") {
+    if (this.#numbersIn(pads).join() !== "0,0,1,0,0,0")
       throw new WeightsError("The graph pads in a way that cannot be computed piece by piece.");
-    }
     const mirror = `${output}.mirror`;
     const one = this.#integers([1]);
     this.#nodes.push(
@@ -281,9 +280,8 @@ class Streaming {
 
   #integers(values: readonly number[]): string {
     const name = `streamed.${values.join(".")}`;
-    if (!this.#constants.has(name)) {
+    if (!this.#constants.has(name))
       this.#constants.set(name, storedConstant("int64", [values.length], BigInt64Array.from(values, BigInt)));
-    }
     return name;
   }
 }

@@ -86,7 +86,7 @@ describe("POST /v1/audio/dialogue", () => {
       .get("x-antiphon-voices")!
       .split(", ")
       .map((pair) => pair.split("=")[1]);
-    assert.equal(new Set(voices).size, EMBEDDED_VOICES.length);
+    assert.equal(new Set(voices).size, EMBEDDED_VOICES.filter(({ language }) => language === "en-US").length);
     assert.match(reply.headers.get("x-antiphon-cautions")!, /more speakers than voices/);
   });
 

@@ -77,8 +77,7 @@ describe("Mimi", () => {
     for (let at = 0; at < 6; at++) audio.set(once, at * once.length);
     const frames = await encoder.encode(audio);
     assert.equal(frames.length, 6 * period);
-    for (let at = 2 * period; at + period < frames.length; at++) {
+    for (let at = 2 * period; at + period < frames.length; at++)
       assert.deepEqual(frames[at], frames[at + period], `frame ${at}`);
-    }
   });
 });

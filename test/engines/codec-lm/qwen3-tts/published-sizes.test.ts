@@ -22,9 +22,8 @@ async function published(tiny: string, width: number): Promise<string> {
   Object.assign(talker.code_predictor_config as Group, HEADS, {
     ...{ num_hidden_layers: 5, hidden_size: 1_024, intermediate_size: 3_072, vocab_size: 2_048 },
   });
-  if (config.speaker_encoder_config !== undefined) {
+  if (config.speaker_encoder_config !== undefined)
     config.speaker_encoder_config = { enc_dim: width, sample_rate: 24_000 };
-  }
   const codec = await readJson<Record<string, Group>>(join(QWEN3_TTS, tiny, CODEC));
   Object.assign(codec.encoder_config!, {
     ...{ hidden_size: 512, num_filters: 64, upsample_groups: 512, num_hidden_layers: 8 },

@@ -62,9 +62,8 @@ describe("A tiny Qwen3-TTS in float32", () => {
   const models = new Map<Case["model"], CodecLanguageModel>();
 
   before(async () => {
-    for (const name of ["tiny-base", "tiny-custom"] as const) {
+    for (const name of ["tiny-base", "tiny-custom"] as const)
       models.set(name, await openCheckpoint(folderOf(name), setupOf()));
-    }
   });
 
   after(async () => {

@@ -57,9 +57,8 @@ describe("createSoundMapTransform", () => {
   }
 
   test("changes nothing without gains", () => {
-    for (const gain of gainsOf(mapOf(new Float64Array(2 * BANDS)), BRIGHT, DARK)) {
+    for (const gain of gainsOf(mapOf(new Float64Array(2 * BANDS)), BRIGHT, DARK))
       assert.ok(gain.every((value) => value === 0));
-    }
     assert.deepEqual(kernel.spectrum.slice(), DARK);
   });
 
@@ -112,9 +111,8 @@ describe("createSoundMapTransform", () => {
       const frames = [1, 2, 3].map((seed) =>
         noise(SPECTRUM_VALUES, seed).map((value) => scale * (value - 1)),
       );
-      for (const gain of gainsOf(map, ...frames, new Float32Array(SPECTRUM_VALUES).fill(-90))) {
+      for (const gain of gainsOf(map, ...frames, new Float32Array(SPECTRUM_VALUES).fill(-90)))
         assert.ok(gain.every((value) => Math.abs(value) <= 2 + 1e-6));
-      }
     }
   });
 });
@@ -215,9 +213,8 @@ describe("learnSoundMap", () => {
   test("intends its mean gains for the mean spectrum", () => {
     const filter = (band: number) => 3 * Math.cos(band / 4);
     const { intendedGains: meant } = learnSoundMap(own, heardAs(filtered(own.sound, filter)));
-    for (let band = 6; band < 36; band++) {
+    for (let band = 6; band < 36; band++)
       assert.ok(Math.abs(meant[band]! / DB - (filter(band) - meanOf(filter))) < 0.5, `band ${band}`);
-    }
   });
 });
 
@@ -258,9 +255,8 @@ describe("correctSoundMap", () => {
     moved.forEach((value, at) => {
       assert.ok(Math.abs(value - moved[at % BANDS]!) < 1e-9);
     });
-    for (let band = narrow.frame.bandLimit; band < BANDS; band++) {
+    for (let band = narrow.frame.bandLimit; band < BANDS; band++)
       assert.ok(Math.abs(moved[band]! - moved[BANDS - 1]!) < 1e-9);
-    }
   });
 
   test("stays empty at strength 0", () => {

@@ -26,9 +26,8 @@ const loudSeconds = (samples: Float32Array) =>
   samples.filter((sample) => Math.abs(sample) > 0.001).length / RATE_HZ;
 
 it("bestExcerpt returns all of a clip of at most 30 s", () => {
-  for (const samples of [recording(0), recording(1, [0, 1]), recording(30, [2, 3])]) {
+  for (const samples of [recording(0), recording(1, [0, 1]), recording(30, [2, 3])])
     assert.deepEqual(stretchOf(samples), samples);
-  }
 });
 
 it("bestExcerpt returns the 30 s with the speech of a mostly silent clip", () => {

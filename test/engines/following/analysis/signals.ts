@@ -26,9 +26,8 @@ export function tone({ sampleRateHz, durationS, pitchHz, harmonics, snrDb = 200 
   for (let n = 0; n < samples.length; n++) {
     const hz = pitchHz(n / sampleRateHz);
     phase += (2 * Math.PI * hz) / sampleRateHz;
-    for (let h = 1; h <= harmonics && h * hz < 0.45 * sampleRateHz; h++) {
+    for (let h = 1; h <= harmonics && h * hz < 0.45 * sampleRateHz; h++)
       samples[n]! += (0.14 * Math.sin(h * phase + h)) / h;
-    }
   }
   const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
   const scale = Math.sqrt(3 * power * 10 ** (-snrDb / 10));

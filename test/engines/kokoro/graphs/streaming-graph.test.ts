@@ -73,9 +73,8 @@ describe("The streaming Kokoro decoder", () => {
     let at = 0;
     for (const [index, spectrum] of spectra.entries()) {
       const count = counts[index]!;
-      for (let channel = 0; channel < 22; channel++) {
+      for (let channel = 0; channel < 22; channel++)
         joined.set(spectrum.subarray(channel * count, (channel + 1) * count), channel * total + at);
-      }
       at += count;
     }
     return joined;

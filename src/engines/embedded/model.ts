@@ -5,7 +5,7 @@ import type { NativeGuard } from "../../onnx/session.ts";
 import { runInterleaved } from "../following/analysis/work.ts";
 import type { CastSpeaker } from "../following/reference-voice.ts";
 import { applyManner, plannedOptions, type VoiceScript } from "../prosody/apply-manner.ts";
-import { type PlannedText, planSentence } from "../prosody/plan-sentence.ts";
+import { planSentence } from "../prosody/plan-sentence.ts";
 import { PlannedSpeech } from "../prosody/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../prosody/read-text.ts";
 import { yieldingNetwork } from "../prosody/yielding-network.ts";
@@ -90,8 +90,7 @@ export async function createParametricModel(
       const network = yieldingNetwork(cast.network, EMBEDDED_RUNS, inTurn);
       const style = { speaker, delivery, preset, manner, seed };
       return {
-        plan: (sentence, index) =>
-          planSentence(network, taught(sentence, speaker), planStyleOf(style), index),
+        plan: (sentence, index) => planSentence(network, sentence, planStyleOf(style), index),
         audio: (plan, index) => sentenceAudio(network, kernel, plan, style, index),
         timeScale: plannedOptions(preset, manner).timeScale,
         pause: speaker.pause,
@@ -108,16 +107,6 @@ export async function createParametricModel(
 interface EmbeddedCast extends CastSpeaker<EmbeddedSpeaker> {
   readonly network: EmbeddedNetwork;
 }
-
-/** Returns a sentence with the sounds that only Spanish has replaced by the nearest that an English speaker was taught. */
-function taught(sentence: PlannedText, { language }: EmbeddedSpeaker): PlannedText {
-  if (language !== undefined) return sentence;
-  return { ...sentence, ids: sentence.ids.map((id) => NEAREST_ENGLISH[SPANISH_ONLY.indexOf(id)] ?? id) };
-}
-
-/** Ids of a e o r x β ʝ ɲ ɾ ɣ ʎ, and of ɑ ɛ O ɹ h b j n T ɡ j. */
-const SPANISH_ONLY = [43, 47, 57, 60, 66, 75, 103, 114, 125, 139, 143];
-const NEAREST_ENGLISH = [69, 86, 31, 123, 50, 44, 52, 56, 36, 92, 52];
 
 /** Returns the embedded voice that the script chooses; `null` if the speaker's label decides. */
 function chosenVoice({ voice = [] }: Pick<Script, "voice">): string | null {

@@ -79,7 +79,7 @@ const refusals: readonly [what: string, remote: object, setting: string, message
     "urls",
     /^holds a user name or a password: put the key into keyFile or keyEnv/,
   ],
-  ["a query", { ...OPENAI, urls: ["http://127.0.0.1/v1?key=hush"] }, "urls", /^holds a \?/],
+  ["a query", { ...OPENAI, urls: ["http://127.0.0.1/v1?key=hush"] }, "urls", /^contains \? or #/],
   [
     "a wait that is longer than the server's own",
     { ...OPENAI, firstSoundTimeoutMs: 60_000 },

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LineProgram } from "./line-program.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
@@ -43,25 +43,45 @@ export class Pythons {
   async #find(): Promise<string> {
     const given = process.env.ANTIPHON_BENCH_PYTHON;
     if (given !== undefined && given !== "") return given;
+    const requirements = join(TOP, "bench", "requirements.txt");
+    const text = await readFile(requirements, "utf8");
     const folder = join(CACHE, "python");
-    const interpreter =
-      process.platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python");
-    const wanted = join(TOP, "bench", "requirements.txt");
-    const installed = join(folder, "requirements.txt");
-    if (existsSync(installed) && (await readFile(installed, "utf8")) === (await readFile(wanted, "utf8"))) {
-      return interpreter;
-    }
-    this.#note("making a Python environment in bench/.cache (once; some minutes, about 2 GB)");
-    await mkdir(CACHE, { recursive: true });
-    await rm(folder, { recursive: true, force: true });
-    await install("python3", ["-m", "venv", folder]);
-    await install(interpreter, ["-m", "pip", "install", "--quiet", "--requirement", wanted]);
-    await copyFile(wanted, installed);
-    return interpreter;
+    return environment(folder, ["--requirement", requirements], text, () =>
+      this.#note("making a Python environment in bench/.cache (once; some minutes, about 2 GB)"),
+    );
   }
 }
 
-async function install(command: string, args: readonly string[]): Promise<void> {
+/**
+ * Makes a virtual environment in `folder` with what pip installs from `wanted`, unless it was made before with the same
+ * `stamp`. `afterwards` then adds what is not in packages.
+ *
+ * @returns its interpreter
+ * @throws NotMeasuredError when there is no Python, or pip fails
+ */
+export async function environment(
+  folder: string,
+  wanted: readonly string[],
+  stamp: string,
+  onBegin: () => void,
+  afterwards = async (_interpreter: string): Promise<void> => {},
+): Promise<string> {
+  const isWindows = process.platform === "win32";
+  const interpreter = isWindows ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python");
+  const installed = join(folder, "requirements.txt");
+  if (existsSync(installed) && (await readFile(installed, "utf8")) === stamp) return interpreter;
+  onBegin();
+  await mkdir(CACHE, { recursive: true });
+  await rm(folder, { recursive: true, force: true });
+  await runOrThrow("python3", ["-m", "venv", folder]);
+  await runOrThrow(interpreter, ["-m", "pip", "install", "--quiet", ...wanted]);
+  await afterwards(interpreter);
+  await writeFile(installed, stamp);
+  return interpreter;
+}
+
+/** @throws NotMeasuredError with the last line that the program printed on standard error */
+export async function runOrThrow(command: string, args: readonly string[]): Promise<void> {
   const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

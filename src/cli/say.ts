@@ -157,6 +157,7 @@ async function speak(
 ): Promise<Spoken> {
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
   const { encodedSpeech, speakEncoded } = await import("../core/encoded-speech.ts");
+  const { MP3_LEVEL_DB } = await import("../audio/encode/mp3.ts");
   const { normaliseSpeech } = await import("../core/level-speech.ts");
   const { buildScript } = await import("../serving/prepare/build-script.ts");
   const { MarkCollector, toReplyChunk } = await import("../serving/reply/reply-chunk.ts");
@@ -174,7 +175,11 @@ async function speak(
     const speech =
       flags.loudness === undefined
         ? speakEncoded(voice, script, made, signal)
-        : encodedSpeech(normaliseSpeech(voice.speak(script, signal), flags.loudness), made, script.seed);
+        : encodedSpeech(
+            normaliseSpeech(voice.speak(script, signal), flags.loudness - (isMp3 ? MP3_LEVEL_DB : 0)),
+            made,
+            script.seed,
+          );
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = toReplyChunk(step.value);

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { loudnessOf } from "../../src/audio/loudness.ts";
+import { decoded } from "../audio/recordings/decoded.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { type Client, clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
@@ -52,6 +54,22 @@ describe("antiphon say", () => {
     assertSpeech(wav);
     assert.ok(piped.bytes.equals(wav));
     assert.ok((await client.tts({ text: TEXT, params })).equals(wav.subarray(44)));
+  });
+
+  it("brings a file to a loudness, short or long", async () => {
+    const long = path("long.txt");
+    writeFileSync(long, "We met at the harbour. ".repeat(8).concat("\n\n").repeat(50));
+    for (const [words, file] of [
+      [[TEXT], path("loud.wav")],
+      [["-f", long], path("loud.mp3")],
+    ] as const) {
+      const spoken = await say(...words, ...TEMPERATURE_0, "--loudness", "-18", "-o", file);
+      assert.equal(spoken.code, 0, spoken.stderr);
+      const { samples, sampleRateHz } = await decoded(readFileSync(file), 1_000);
+      const lufs = loudnessOf(samples, sampleRateHz)!;
+      assert.ok(Math.abs(lufs + 18) < 0.2, `${lufs}`);
+    }
+    assert.match(refusal(await say(TEXT, "--loudness", "loud"), 2), /loudness must be a number/);
   });
 
   it("speaks SSML, and reports the elements that it ignores", async () => {

@@ -12,6 +12,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
     ]),
   ),
   ssml: async () => (await import("./ssml.ts")).ssmlFuzz,
+  "long-input": async () => (await import("./long-input.ts")).longInputFuzz,
   manner: async () => (await import("./manner.ts")).mannerFuzz,
   spanish: async () => {
     const [{ languageFuzz, SPANISH_PIECES }, { SPANISH }] = await Promise.all([

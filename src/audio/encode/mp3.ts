@@ -51,6 +51,9 @@ export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
   };
 }
 
+/** LAME scales its input by 0.95. */
+export const MP3_LEVEL_DB = 20 * Math.log10(0.95);
+
 /** A segment's length is a multiple of this. */
 export const MP3_STEP_SAMPLES = FRAME_SAMPLES;
 

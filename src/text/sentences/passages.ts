@@ -136,19 +136,24 @@ function cut(sentence: string): string[] {
   return splitAtSpaces(sentence.trim(), MAX_PASSAGE_CHARS).filter((part) => part.trim() !== "");
 }
 
-/** Splits a text at spaces, or else anywhere but within a character. */
+/** Splits a text at spaces, or else anywhere but within a character; never within a mark or an entity. */
 export function splitAtSpaces(text: string, maxChars: number): string[] {
   const parts: string[] = [];
   let from = 0;
   while (text.length - from > maxChars) {
     const space = text.lastIndexOf(" ", from + maxChars);
     const isPair = /[\ud800-\udbff]/.test(text.charAt(from + maxChars - 1));
-    const end = space > from ? space : from + maxChars - (isPair ? 1 : 0);
+    const cut = space > from ? space : from + maxChars - (isPair ? 1 : 0);
+    const mark = OPEN_MARK.exec(text.slice(from + 1, cut));
+    const end = mark === null ? cut : from + 1 + mark.index;
     parts.push(text.slice(from, end));
     from = end;
   }
   return [...parts, text.slice(from)];
 }
+
+/** A mark that ends here or later, with the phonemes behind it, or an entity of SSML. */
+const OPEN_MARK = /(?:\[[^[\]]{0,99}(?:\](?:\(\/[^()]{0,99})?)?|&[^\s&;]{0,31})$/;
 
 async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   let rest = "";

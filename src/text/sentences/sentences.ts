@@ -276,14 +276,16 @@ export function cutRunOn(sentence: Sentence): Sentence[] {
 function cutIn(head: string): number {
   const mark = /^.*[,;:—]["”’')\]]*(?=\s)/su.exec(head)?.[0].length ?? 0;
   const at = mark >= MIN_PIECE_CHARS ? mark : head.search(/\s\S*$/u);
-  const wanted = at >= MIN_PIECE_CHARS ? at : beforePair(head);
+  const wanted = at >= MIN_PIECE_CHARS ? at : beforeUnit(head);
   const link = head.lastIndexOf("[", wanted - 1);
   const isInLink = link >= MIN_PIECE_CHARS && head.indexOf(")", link) < 0;
   return isInLink ? link : wanted;
 }
 
-function beforePair(head: string): number {
-  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length;
+/** Returns where a text can end: not within a character, nor within an entity of SSML. */
+function beforeUnit(head: string): number {
+  const open = head.search(/(?:[\ud800-\udbff]|&[^\s&;]{0,31})$/);
+  return open < MIN_PIECE_CHARS ? head.length : open;
 }
 
 /** UTF-16 units. Prose rarely has longer sentences. */

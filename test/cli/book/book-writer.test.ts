@@ -117,7 +117,7 @@ describe("BookWriter", () => {
     for (const [inFiles, loudness] of [
       [false, null],
       [true, null],
-      [encoding === "mp3", -16],
+      ...(encoding === "mp3" ? [[true, -16] as const] : []),
     ] as const)
       it(`writes the same ${encoding}${inFiles ? " per chapter" : ""} at ${loudness ?? "its own"} loudness wherever it was killed`, async () => {
         const calm = temporaryFolder();

@@ -28,7 +28,12 @@ export function openDelivery(onEdit, quiet) {
     quiet();
     return true;
   };
-  people = openPeople($("cast"), { label: "Voice of the last turn", nobody: OWN, onChoose: edited, mayHear });
+  people = openPeople($("cast"), {
+    label: "Voice of the last turn",
+    automatic: OWN,
+    onChoose: edited,
+    mayHear,
+  });
   watchVoices((list) => {
     voices = list;
     drawCast();

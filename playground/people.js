@@ -25,11 +25,11 @@ function headingOf(voice, before) {
  * Draws a grid into an element.
  *
  * @param label the purpose of the voice
- * @param nobody name and description of an extra choice that leaves the voice open; optional
+ * @param automatic name and description of an extra choice, which leaves the voice to the server; optional
  * @param onChoose called when `word()` may have changed
  * @param mayHear called before a sample plays, to silence others; returns whether it may play
  */
-export function openPeople(root, { label, nobody, onChoose, mayHear }) {
+export function openPeople(root, { label, automatic, onChoose, mayHear }) {
   let known = [];
   let model = "";
   let first = "";
@@ -119,8 +119,8 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     const held = row.contains(document.activeElement) ? document.activeElement.value : null;
     [known, model] = [voices, id];
     const usual = known.find(({ aliases }) => aliases.includes(USUAL)) ?? known[0];
-    if (!known.some((voice) => voice.id === first)) first = nobody ? "" : (usual?.id ?? "");
-    const all = nobody ? [{ id: "", aliases: [], ...nobody }, ...known] : known;
+    if (!known.some((voice) => voice.id === first)) first = automatic ? "" : (usual?.id ?? "");
+    const all = automatic ? [{ id: "", aliases: [], ...automatic }, ...known] : known;
     const people = all.flatMap((voice, at) => [
       ...headingOf(voice, all[at - 1]),
       drawPerson(voice, { onPress: press, onPlay: play, onRemove: remove }),

@@ -212,7 +212,7 @@ function drawState() {
   $("latency").textContent = known;
 }
 
-/** Returns the status line for the time when nobody speaks. */
+/** Returns the status line of a silence. */
 function listening() {
   if (microphone === null) return "Type something";
   if (!microphone.isOpen) return "Waiting for the microphone…";

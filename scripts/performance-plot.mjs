@@ -1,40 +1,14 @@
-// Draws docs/performance.svg from the row "peers-first-audio" of docs/performance.json:   node scripts/performance-plot.mjs
+// Draws docs/performance.svg from the row "peers-first-audio" of docs/performance.json, after a build:
+//   node scripts/performance-plot.mjs
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { barPlot } from "../dist/bench/peers/bar-plot.js";
 
 const at = (name) => fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
-const BAR = 24;
-const GAP = 10;
-const LEFT = 130;
-const TOP = 52;
-const WIDTH = 720;
 
-/** Returns the SVG, whose colours follow the reader's light or dark scheme. */
-function drawPlot({ rows }) {
-  const { what, measured } = rows.find(({ id }) => id === "peers-first-audio");
-  const bars = [...measured.matchAll(/([^;]+?) (\d+) ms/g)].map(([, name, ms]) => [name.trim(), Number(ms)]);
-  const scale = (WIDTH - LEFT - 90) / Math.max(...bars.map(([, ms]) => ms));
-  const height = TOP + bars.length * (BAR + GAP) + 6;
-  const drawn = bars.map(([name, ms], index) => {
-    const y = TOP + index * (BAR + GAP);
-    const length = Math.max(2, Math.round(ms * scale));
-    return `  <text class="name" x="${LEFT - 10}" y="${y + 17}" text-anchor="end">${name}</text>
-  <rect class="${name === "Antiphon" ? "ours" : "peer"}" x="${LEFT}" y="${y}" width="${length}" height="${BAR}" rx="3"/>
-  <text class="value" x="${LEFT + length + 8}" y="${y + 17}">${ms} ms</text>
-`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"
-  font-family="ui-sans-serif, system-ui, sans-serif" font-size="14">
-  <title>${what}</title>
-  <style>
-    .name, .title { fill: #1f2328; } .value { fill: #59636e; } .ours { fill: #1a7f5a; } .peer { fill: #afb8c1; }
-    @media (prefers-color-scheme: dark) {
-      .name, .title { fill: #f0f6fc; } .value { fill: #9198a1; } .ours { fill: #3fb68b; } .peer { fill: #4c545d; }
-    }
-  </style>
-  <text class="title" x="16" y="26" font-weight="600">Time to first audio (shorter is better)</text>
-${drawn.join("")}</svg>
-`;
-}
-
-writeFileSync(at("performance.svg"), drawPlot(JSON.parse(readFileSync(at("performance.json"), "utf8"))));
+const { rows } = JSON.parse(readFileSync(at("performance.json"), "utf8"));
+const { measured } = rows.find(({ id }) => id === "peers-first-audio");
+const bars = [...measured.matchAll(/([^;]+?) ((\d+) ms)/g)].map(([, name, shown, ms]) => {
+  return { name: name.trim(), value: Number(ms), shown };
+});
+writeFileSync(at("performance.svg"), barPlot("Time to first audio (shorter is better)", bars));

@@ -38,7 +38,7 @@ export const csmFrames: Row = {
   },
 };
 
-/** As `codec-lm-csm`, with Qwen3-TTS-0.6B's shapes (2.5 GB). */
+/** Measures what `codec-lm-csm` does, with the shapes of Qwen3-TTS-0.6B (2.5 GB). */
 export const qwen3TtsFrames: Row = {
   id: "codec-lm-qwen3-tts",
   what: "Qwen3-TTS-0.6B's shapes (dice for weights), int4 talker and int8 predictor, a reference of 5 s: a frame of one utterance, and of four at once; the first frame",

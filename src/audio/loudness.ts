@@ -54,27 +54,28 @@ export class LoudnessMeter {
       if (step.samples < end) continue;
       this.#ended += 1;
       this.#endedSamples += end;
-      if (this.#ended >= STEPS_PER_BLOCK) this.#addBlock();
+      if (this.#ended >= STEPS_PER_BLOCK) this.#audible.push(...this.#audibleBlock());
       this.#steps = [...this.#steps, { energy: 0, samples: 0 }].slice(-STEPS_PER_BLOCK);
     }
   }
 
   /** Returns the loudness so far, and the seconds within the gates; `null` if no block passes them. */
   measure(): { readonly lufs: number; readonly durationS: number } | null {
-    if (this.#ended < STEPS_PER_BLOCK) this.#addBlock();
-    const gate = RELATIVE_GATE * mean(this.#audible);
-    const loud = this.#audible.filter((power) => power > gate);
-    if (this.#ended < STEPS_PER_BLOCK) this.#audible.length = 0;
+    // A signal shorter than a block is one.
+    const audible = this.#ended < STEPS_PER_BLOCK ? this.#audibleBlock() : this.#audible;
+    const gate = RELATIVE_GATE * mean(audible);
+    const loud = audible.filter((power) => power > gate);
     if (loud.length === 0) return null;
     return { lufs: OFFSET_LU + 10 * Math.log10(mean(loud)), durationS: loud.length / STEPS_PER_S };
   }
 
-  #addBlock(): void {
+  /** Returns the weighted mean square of the current block; nothing if it is below the absolute gate. */
+  #audibleBlock(): readonly number[] {
     const [energy, samples] = this.#steps.reduce(
       ([sum, length], step) => [sum + step.energy, length + step.samples],
       [0, 0],
     );
-    if (energy / samples > ABSOLUTE_GATE) this.#audible.push(energy / samples);
+    return energy / samples > ABSOLUTE_GATE ? [energy / samples] : [];
   }
 
   #weightedEnergy(samples: Float32Array, from: number, to: number): number {

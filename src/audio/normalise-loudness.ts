@@ -22,11 +22,8 @@ export async function* normaliseLoudness(
   let lufs = await loudnessAt(read(), gainDb);
   let slope = 1;
   // More gain makes up for what the limiter takes: the secant method.
-  for (
-    let pass = 1;
-    pass < MAX_PASSES && lufs !== null && Math.abs(targetLufs - lufs) > TOLERANCE_LU;
-    pass++
-  ) {
+  for (let pass = 1; lufs !== null && pass < MAX_PASSES; pass++) {
+    if (Math.abs(targetLufs - lufs) <= TOLERANCE_LU) break;
     const [stepDb, before]: [number, number] = [(targetLufs - lufs) / slope, lufs];
     gainDb += stepDb;
     lufs = await loudnessAt(read(), gainDb);

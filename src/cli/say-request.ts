@@ -99,9 +99,7 @@ export class SayRequests {
 
   /** Prepares a text to be spoken. Reports each instruction that cannot be followed, once. */
   async prepare(text: string, inputType?: InputType, recording = this.#given.recording) {
-    const { parseAudioSpeechRequest, parseConverseRequest, parseTtsRequest } = await import(
-      "../contract/validate.ts"
-    );
+    const { parseConverseRequest, parseLoudness, parseTtsRequest } = await import("../contract/validate.ts");
     const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");
     const { models, params, flags } = this.#given;
@@ -109,7 +107,7 @@ export class SayRequests {
     const how = { model, language, params, input_type: inputType };
     const resolve = (id: string | null) => findModel(models, id);
     try {
-      if (loudness !== undefined) parseAudioSpeechRequest({ input: "A.", loudness });
+      if (loudness !== undefined) parseLoudness({ loudness });
       // In a dialogue, --voice is for the speakers of the script.
       const voice = dialogue === true ? undefined : flags.voice;
       const alone = resolveTts(parseTtsRequest({ text, speaker, voice, ...how }), resolve);

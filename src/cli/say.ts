@@ -157,7 +157,6 @@ async function speak(
 ): Promise<Spoken> {
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
   const { encodedSpeech, speakEncoded } = await import("../core/encoded-speech.ts");
-  const { MP3_LEVEL_DB } = await import("../audio/encode/mp3.ts");
   const { normaliseSpeech } = await import("../core/level-speech.ts");
   const { buildScript } = await import("../serving/prepare/build-script.ts");
   const { MarkCollector, toReplyChunk } = await import("../serving/reply/reply-chunk.ts");
@@ -172,14 +171,15 @@ async function speak(
     const isMp3 = encoding === "mp3";
     const { signal } = new AbortController();
     const made = isMp3 ? "pcm" : encoding;
+    const { loudness } = flags;
+    const lufs =
+      isMp3 && loudness !== undefined
+        ? (await import("../audio/encode/mp3.ts")).beforeMp3(loudness)
+        : loudness;
     const speech =
-      flags.loudness === undefined
+      lufs === undefined
         ? speakEncoded(voice, script, made, signal)
-        : encodedSpeech(
-            normaliseSpeech(voice.speak(script, signal), flags.loudness - (isMp3 ? MP3_LEVEL_DB : 0)),
-            made,
-            script.seed,
-          );
+        : encodedSpeech(normaliseSpeech(voice.speak(script, signal), lufs), made, script.seed);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = toReplyChunk(step.value);

@@ -1,10 +1,7 @@
 /** Maximum code points of text in a request or turn, without its marks. */
 export const MAX_TEXT_CHARS = 8_000;
 
-/**
- * Maximum code points of `instructions`, and of `input`, without its marks, that is sent whole, in OpenAI's API for
- * speech: the same as its own.
- */
+/** Maximum code points, as at OpenAI, of a request for speech's `instructions`, and of its `input` if sent whole. */
 export const MAX_SPEECH_CHARS = 4_096;
 
 /**

@@ -1,5 +1,5 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
-import type { Static, TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { AudioSpeechRequest } from "./audio-speech.ts";
 import { DialogueRequest } from "./dialogue.ts";
 import { quoted, ServiceError } from "./errors.ts";
@@ -15,6 +15,8 @@ export const parseTtsRequest = parser(TtsRequest);
 export const parseConverseRequest = parser(ConverseRequest);
 
 export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
+
+export const parseLoudness = parser(Type.Pick(AudioSpeechRequest, ["loudness"]));
 
 export const parseDialogueRequest = parser(DialogueRequest);
 

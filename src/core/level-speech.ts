@@ -50,11 +50,17 @@ const USUAL_WEIGHT_S = 0.5;
 const MAX_DB_PER_S = 1.5;
 const MAX_FIRST_DB = 4;
 const MAX_GAIN_DB = 30;
+/** Measuring takes as long as there is speech, so it is repeated only when there is this much more. */
+const MEASURED_GROWTH = 1.02;
 
 /** Gain of one voice. */
 class VoiceLevel {
   readonly #meter = new LoudnessMeter(SAMPLE_RATE_HZ);
   readonly #targetLufs: number;
+  #pushed = 0;
+  /** Loudness when so many samples were measured. */
+  #measured = { lufs: 0, durationS: 0 };
+  #measuredAt = 0;
   #gainDb: number;
   /** The gain as far as nothing is measured. */
   readonly #usualDb: number;
@@ -74,7 +80,7 @@ class VoiceLevel {
 
   /** Returns samples with the gain, which moves towards the one that the measured loudness needs. */
   amplified(samples: Float32Array): Float32Array<ArrayBuffer> {
-    const { lufs, durationS } = this.#meter.measure() ?? { lufs: 0, durationS: 0 };
+    const { lufs, durationS } = this.#measured;
     const measuredDb = durationS * (this.#targetLufs - lufs);
     const neededDb = (USUAL_WEIGHT_S * this.#usualDb + measuredDb) / (USUAL_WEIGHT_S + durationS);
     const speedDb = durationS > 0 ? Math.max(MAX_DB_PER_S, MAX_FIRST_DB / durationS) : 0;
@@ -89,6 +95,10 @@ class VoiceLevel {
   /** Measures limited samples as they are without their gain. */
   measure(samples: Float32Array): void {
     this.#meter.push(samples);
+    this.#pushed += samples.length;
+    if (this.#pushed < MEASURED_GROWTH * this.#measuredAt) return;
+    this.#measuredAt = this.#pushed;
+    this.#measured = this.#meter.measure() ?? { lufs: 0, durationS: 0 };
   }
 }
 

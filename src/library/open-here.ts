@@ -4,9 +4,9 @@ import { quoted, ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import {
-  parseAudioSpeechRequest,
   parseConverseRequest,
   parseDialogueRequest,
+  parseLoudness,
   parseTtsRequest,
 } from "../contract/validate.ts";
 import { abortable } from "../core/abortable.ts";
@@ -100,7 +100,7 @@ class OpenAntiphon implements Antiphon {
       const unfollowed = report.includes("not followed") ? [`instructions: ${report}`] : [];
       const cautions = [...unfollowed, ...(prepared.cautions ?? [])];
       const levelled = loudness === undefined ? {} : { loudness };
-      parseAudioSpeechRequest({ input: "A.", ...levelled });
+      parseLoudness(levelled);
       // A long text repeats at any temperature, as in `antiphon say`.
       const seed = isLong && isVaried(prepared) ? 0n : prepared.seed;
       return {

@@ -28,7 +28,7 @@ export const EMBEDDED_LANGUAGE_LABELS = { es: { "0": "13", "1": "14" } };
 
 /**
  * The embedded voice's people, in the order of their ids. Pitches are medians over four sentences; ages are what the
- * voices suggest. Both `alloy`, the default of OpenAI's clients, and `nova` are aliases of Maya; Greta and the speakers of Spanish have none.
+ * voices suggest. OpenAI's clients default to `alloy`, which means Maya. Greta, Paloma and Mateo have no alias.
  */
 export const EMBEDDED_VOICES: readonly ModelVoice[] = (
   [

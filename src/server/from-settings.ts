@@ -21,7 +21,7 @@ export async function startFromSettings(
   const words = await serverLexicon(settings);
   const threads = workerCount(settings);
   const voice = embeddedVoice({ threads, precision: settings.voicePrecision, words }, toLog("speech thread"));
-  // Its threads start while the server's modules are loaded, which takes as long. Only the settings' models can do without.
+  // The threads start while the server's modules load, which takes as long. Models of the settings may do without.
   if (Object.keys(settings.models).length === 0) voice.begin();
   try {
     const { composeServer } = await import("./compose-server.ts");

@@ -7,7 +7,7 @@ interface NgramTable {
   /** ISO 639-1 codes. */
   readonly languages: readonly string[];
   /** N-gram, a character per byte of UTF-8 → per language, 512 times its index plus its score. */
-  readonly scores: ReadonlyMap<string, string>;
+  readonly scores: Readonly<Record<string, string>>;
 }
 
 /** A language and how well a text fits it, 0 to 1. */
@@ -52,12 +52,12 @@ function otherScriptOf(text: string): string | null {
 
 /** Sums the scores of the text's n-grams, as ELD does (github.com/nitotm/efficient-language-detector-js). */
 function rankedLanguages(text: string): readonly LanguageScore[] {
-  table ??= readTable();
+  table ??= JSON.parse(gunzipSync(readFileSync(FILE)).toString("utf8")) as NgramTable;
   const { languages, scores } = table;
   const ngrams = ngramsIn(text.slice(0, MAX_CHARS));
   const sums = languages.map(() => 0);
   for (const ngram of ngrams) {
-    const found = scores.get(ngram) ?? "";
+    const found = scores[ngram] ?? "";
     for (let at = 0; at < found.length; at++) sums[found.charCodeAt(at) >> 9]! += found.charCodeAt(at) & 511;
   }
   const scoreOf = (sum: number) => (sum === 0 ? 0 : sum / (sum + SCALE * ngrams.size));
@@ -67,11 +67,6 @@ function rankedLanguages(text: string): readonly LanguageScore[] {
 let table: NgramTable | undefined;
 
 const FILE = new URL("../../../lexicon/language-ngrams.json.gz", import.meta.url);
-
-function readTable(): NgramTable {
-  const { languages, scores } = JSON.parse(gunzipSync(readFileSync(FILE)).toString("utf8"));
-  return { languages, scores: new Map(Object.entries(scores)) };
-}
 
 /** Returns the n-grams of each word: 4 bytes at every third, with a space before the first and after the last. */
 function ngramsIn(text: string): ReadonlySet<string> {

@@ -1,53 +1,20 @@
 import assert from "node:assert/strict";
-import { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
-import pino from "pino";
 import type { Alignment } from "../../src/api/realtime/character-alignment.ts";
-import { startTestServer, type TestServer } from "../api/http/start.ts";
+import type { TestServer } from "../api/http/start.ts";
 import { joined, type StreamAnswer, StreamClient } from "../api/realtime/stream-client.ts";
 import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
+import { LoggedServer } from "./logged-server.ts";
 import { bent } from "./realtime.ts";
+
+const logged = new LoggedServer();
 
 /** Fuzzes ElevenLabs' WebSockets of a server that is started with the first call. */
 export const streamInputFuzz: Fuzzer = {
-  async run(random: Random): Promise<void> {
-    opened ??= openServer();
-    const { server, failures } = await opened;
-    const unhandled: unknown[] = [];
-    const note = (error: unknown): void => void unhandled.push(error);
-    process.on("unhandledRejection", note);
-    try {
-      await attack(server, diceOf(random));
-    } finally {
-      process.off("unhandledRejection", note);
-    }
-    assert.deepEqual([unhandled, failures], [[], []]);
-  },
-  async close(): Promise<void> {
-    const ended = await opened;
-    opened = null;
-    await ended?.server.stop();
-  },
+  run: (random: Random) => logged.use((server) => attack(server, diceOf(random))),
+  close: () => logged.close(),
 };
-
-interface Opened {
-  readonly server: TestServer;
-  /** Log lines of internal errors. */
-  readonly failures: string[];
-}
-
-let opened: Promise<Opened> | null = null;
-
-async function openServer(): Promise<Opened> {
-  const failures: string[] = [];
-  const write: Writable["_write"] = (line, _encoding, done) => {
-    failures.push(`${line}`);
-    done();
-  };
-  const server = await startTestServer({ logger: pino({ level: "error" }, new Writable({ write })) });
-  return { server, failures };
-}
 
 async function attack(server: TestServer, dice: Dice): Promise<void> {
   const isMulti = dice.chance(0.5);

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
-import pino from "pino";
 import {
   encodeEvent,
   MAX_DATA_BYTES,
@@ -11,12 +9,12 @@ import {
   wyomingEvent,
 } from "../../src/api/wyoming/wyoming-event.ts";
 import { CONNECTION_BUDGET } from "../../src/limits/event-loop-budget.ts";
-import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { WyomingClient } from "../api/wyoming/client.ts";
 import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
 import { within } from "../waiting.ts";
 import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
+import { LoggedServer } from "./logged-server.ts";
 
 /** Chunks, each with the turns of the event loop before it. */
 export type WyomingBytes = readonly { readonly bytes: Uint8Array; readonly afterTurns: number }[];
@@ -30,51 +28,17 @@ export function wyomingBytes(random: Random): WyomingBytes {
   return cut(dice.chance(0.2) ? bytes.subarray(0, dice.upTo(bytes.length)) : bytes, dice);
 }
 
+const logged = new LoggedServer({ wyoming: true, recogniser: new ScriptedRecogniser() });
+
 /** Fuzzes the bridge of a server that is started with the first call. */
 export const wyomingFuzz: Fuzzer = {
-  async run(random: Random): Promise<void> {
-    opened ??= openServer();
-    const { server, failures } = await opened;
-    const unhandled: unknown[] = [];
-    const note = (error: unknown): void => void unhandled.push(error);
-    process.on("unhandledRejection", note);
-    try {
-      await attack(server.wyomingUrl!, wyomingBytes(random));
-      await isStillThere(server.wyomingUrl!);
-    } finally {
-      process.off("unhandledRejection", note);
-    }
-    assert.deepEqual(unhandled, []);
-    assert.deepEqual(failures, []);
-  },
-
-  async close(): Promise<void> {
-    const ended = await opened;
-    opened = null;
-    await ended?.server.stop();
-  },
+  run: (random: Random) =>
+    logged.use(async ({ wyomingUrl }) => {
+      await attack(wyomingUrl!, wyomingBytes(random));
+      await isStillThere(wyomingUrl!);
+    }),
+  close: () => logged.close(),
 };
-
-interface Opened {
-  readonly server: TestServer;
-  /** Log lines of internal errors. */
-  readonly failures: string[];
-}
-
-let opened: Promise<Opened> | null = null;
-
-async function openServer(): Promise<Opened> {
-  const failures: string[] = [];
-  const sink = new Writable({
-    write(line, _encoding, done) {
-      failures.push(`${line}`);
-      done();
-    },
-  });
-  const logger = pino({ level: "error" }, sink);
-  const server = await startTestServer({ wyoming: true, recogniser: new ScriptedRecogniser(), logger });
-  return { server, failures };
-}
 
 /** Completes any open event and then is invalid, which ends the connection. */
 const END = Buffer.alloc(MAX_HEADER_BYTES + MAX_DATA_BYTES + MAX_PAYLOAD_BYTES + 2, "\n");

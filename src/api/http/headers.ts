@@ -110,7 +110,8 @@ const EXPOSED = [
   "X-Request-ID",
   ...RETRY_HEADERS,
   ...RATE_HEADERS,
-  ...["Stop", "Speed", "Manner", "Voices", "Ignored", "Cautions"].map((name) => `X-Antiphon-${name}`),
+  ...["X-Antiphon-Stop", "X-Antiphon-Speed", "X-Antiphon-Manner", "X-Antiphon-Voices"],
+  ...["X-Antiphon-Ignored", "X-Antiphon-Cautions"],
 ].join(", ");
 
 /** The asterisk covers headers of client libraries (`x-stainless-lang`, …); it does not cover `Authorization`. */

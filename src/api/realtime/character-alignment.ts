@@ -8,16 +8,22 @@ export interface Alignment {
 }
 
 /**
- * Spreads the times of words over the characters of the text as sent. What follows a word, up to the next space, is
- * given with it and takes no time; what precedes one fills the gap before it.
+ * Spreads the times of words over the characters of a text. Punctuation after a word is given with it, up to the next
+ * space, and takes no time; characters before a word share the gap before it.
  */
 export class CharacterAlignment {
-  /** Characters that were not given yet, and the position of the first in the text. */
+  /** Characters that no alignment holds yet, and the position of the first in the text. */
   readonly #chars: string[] = [];
   #at = 0;
-  /** Milliseconds of the speech up to which words were taken, and up to which characters were given. */
+  /** End of the words taken so far, and of the characters given, in milliseconds of the speech. */
   #endMs = 0;
   #givenMs = 0;
+  readonly #countsFromStart: boolean;
+
+  /** @param countsFromStart whether times count from the start of the speech; else from the end of the last alignment */
+  constructor(countsFromStart: boolean) {
+    this.#countsFromStart = countsFromStart;
+  }
 
   /** Adds a sentence, with the space before it. Clients take a word as complete at a space, so one follows the last. */
   addSentence(sentence: string): void {
@@ -26,13 +32,10 @@ export class CharacterAlignment {
     this.#chars.push(...(hasSpace ? sentence.slice(1) : sentence), " ");
   }
 
-  /**
-   * Returns the characters up to the last of these words, which follow those before; `null` if there are none. Times
-   * restart where the last alignment ended, or count from the start of the speech.
-   */
-  take(words: readonly WordTiming[], countsFromStart: boolean): Alignment | null {
+  /** Returns the characters up to the last of the next words; `null` if there are none. */
+  take(words: readonly WordTiming[]): Alignment | null {
     const [chars, starts, durations]: [string[], number[], number[]] = [[], [], []];
-    const fromMs = countsFromStart ? 0 : this.#givenMs;
+    const fromMs = this.#countsFromStart ? 0 : this.#givenMs;
     const spread = (count: number, toMs: number): void => {
       const startMs = this.#endMs;
       this.#endMs = Math.max(startMs, Math.round(toMs));

@@ -31,14 +31,14 @@ export interface SessionConnection {
   readonly hasRoom: () => Promise<void>;
   /** Returns whether input is queued, so that missing audio is not silence. */
   readonly isBehind: () => boolean;
-  /** Closes it; without an error, as agreed. */
+  /** Closes the connection: with the error's status, or normally without one. */
   readonly close: (error?: ServiceError) => void;
   readonly signal: AbortSignal;
 }
 
 /** A session of any protocol. */
 export interface SessionHandler<E> {
-  /** Whether a client that sends nothing waits for it. Default: false. */
+  /** Whether it works for a silent client, and so is not idle. Default: false. */
   readonly isBusy?: boolean;
   begin(): void;
   /** Handles one client event. Called sequentially; resolves when there is room for the next. */

@@ -157,7 +157,7 @@ export class StreamInput implements SessionHandler<StreamInputEvent> {
 
   async #send({ words, rate, fields }: Context, { caller }: RequestContext): Promise<void> {
     const { service, prepared, encoding, inactivityMs: textTimeoutMs, countsFromStart } = this.#options;
-    const alignments = new CharacterAlignment();
+    const alignments = new CharacterAlignment(countsFromStart);
     const preset = rate === 1 ? prepared.preset : { ...prepared.preset, rate };
     const onSentence = (sentence: string) => alignments.addSentence(sentence);
     const form = {
@@ -169,7 +169,7 @@ export class StreamInput implements SessionHandler<StreamInputEvent> {
       onSentence,
     };
     for await (const { bytes, marks } of service.speak({ ...prepared, preset }, { ...caller, ...form })) {
-      const alignment = alignments.take(marks.words ?? [], countsFromStart);
+      const alignment = alignments.take(marks.words ?? []);
       const audio = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
       const times = { alignment, normalizedAlignment: alignment };
       this.#connection.send({ type: "audio.delta", audio, isFinal: null, ...times, ...fields });
@@ -191,12 +191,12 @@ type StreamInputEvent =
   | { readonly type: "error"; readonly message: null; readonly error: unknown };
 
 /** Maximum bytes of a message; a text of 8,000 characters has fewer, even if most are escaped. */
-const MAX_MESSAGE_BYTES = 64 * 1024;
+const MAX_STREAM_INPUT_BYTES = 64 * 1024;
 
 /** Reads a message. Throws a 422 {@link ServiceError}. */
 export function readStreamInput(bytes: Uint8Array): StreamInputMessage {
-  if (bytes.length > MAX_MESSAGE_BYTES)
-    throw new ServiceError(422, `a message may have ${MAX_MESSAGE_BYTES} bytes: send the text in parts`);
+  if (bytes.length > MAX_STREAM_INPUT_BYTES)
+    throw new ServiceError(422, `a message may have ${MAX_STREAM_INPUT_BYTES} bytes: send the text in parts`);
   return parseStreamInputMessage(readJsonBody(bytes, StreamInputMessage, { isNullAbsent: true }).value);
 }
 

@@ -51,8 +51,10 @@ export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
   };
 }
 
-/** LAME scales its input by 0.95. */
-export const MP3_LEVEL_DB = 20 * Math.log10(0.95);
+/** Returns the loudness to give samples so that their MP3 has this one: LAME scales its input by 0.95. */
+export function beforeMp3(lufs: number): number {
+  return lufs - 20 * Math.log10(0.95);
+}
 
 /** A segment's length is a multiple of this. */
 export const MP3_STEP_SAMPLES = FRAME_SAMPLES;

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import type { BookTag, Chapter } from "../../audio/encode/chapters.ts";
 import { NOTHING } from "../../audio/encode/encoder.ts";
-import { MP3_LEVEL_DB } from "../../audio/encode/mp3.ts";
+import { beforeMp3 } from "../../audio/encode/mp3.ts";
 import {
   type SegmentEncoder,
   type SegmentedFile,
@@ -103,7 +103,7 @@ export class BookSound {
     tags: readonly BookTag[],
   ): Promise<void> {
     const raw = partialPath(this.#file);
-    const rawLufs = targetLufs - (this.#asked.kind === "mp3" ? MP3_LEVEL_DB : 0);
+    const rawLufs = this.#asked.kind === "mp3" ? beforeMp3(targetLufs) : targetLufs;
     const levelled = await BookSound.open(`${raw}.levelled`, { ...this.#asked, loudness: null }, NOTHING_YET);
     try {
       await levelled.begin();

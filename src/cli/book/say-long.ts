@@ -13,6 +13,7 @@ import type { SpeechModel } from "../../core/speech-model.ts";
 import { UsageError } from "../../server/errors.ts";
 import { version } from "../../server/version.ts";
 import { buildScript } from "../../serving/prepare/build-script.ts";
+import { longElementIn } from "../../serving/prepare/long-input.ts";
 import { isVaried } from "../../serving/prepare/resolve-request.ts";
 import { type DialogueScript, lineScript } from "../../serving/reply/speak-dialogue.ts";
 import { passageSeed, synthesizePassages } from "../../serving/reply/synthesize-passages.ts";
@@ -133,10 +134,10 @@ async function checkSsml({ chunks }: LongText, requests: SayRequests): Promise<C
   const text = await wholeText(chunks, MAX_SSML_CHARS, "SSML");
   const spokenChars = await requests.check(text, "ssml");
   const passages = splitSsml(text);
-  const long = passages.find((passage) => passage.text.length > MAX_TEXT_CHARS);
-  if (long !== undefined)
+  const place = longElementIn(passages);
+  if (place !== null)
     throw new UsageError(
-      `This cannot be said: text: an element near ${quoted(long.text.slice(long.text.indexOf(">") + 1))} holds more than ${MAX_TEXT_CHARS} characters that are spoken as one: divide it.`,
+      `This cannot be said: text: an element near ${place} holds more than ${MAX_TEXT_CHARS} characters that are spoken as one: divide it.`,
     );
   return { passages: Readable.from(passages), spokenChars };
 }

@@ -61,14 +61,14 @@ export class PieceMarks {
     this.#offset = offset;
   }
 
-  /** Divides the text where `of` differs between the voices of its runs; space belongs to what precedes it. */
-  parts<T>(of: (voice: string | null) => T): readonly (TextRange & { readonly of: T })[] {
+  /** Divides the text where `readerOf` differs between the voices of its runs; space belongs to what precedes it. */
+  splitByVoice<T>(readerOf: (voice: string | null) => T): readonly (TextRange & { readonly of: T })[] {
     const parts: (TextRange & { readonly of: T })[] = [];
     const add = (to: number, voice: string | null) => {
       const last = parts.at(-1);
       const from = last?.to ?? 0;
       if (to <= from) return;
-      const value = last !== undefined && this.spoken.slice(from, to).trim() === "" ? last.of : of(voice);
+      const value = last && this.spoken.slice(from, to).trim() === "" ? last.of : readerOf(voice);
       if (last?.of === value) parts[parts.length - 1] = { ...last, to };
       else parts.push({ from, to, of: value });
     };

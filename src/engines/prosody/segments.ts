@@ -107,7 +107,7 @@ export class SegmentSource {
     const { written, spoken } = marks;
     this.text += written;
     let at = 0;
-    for (const { from: start, to, of: reader } of marks.parts(this.#readerOf)) {
+    for (const { from: start, to, of: reader } of marks.splitByVoice(this.#readerOf)) {
       for (const { text, goesOn = false, ...sentence } of await reader.split(spoken.slice(start, to))) {
         const from = start + sentence.from;
         const end = from + text.length;

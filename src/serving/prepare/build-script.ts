@@ -59,6 +59,6 @@ function foundIn(
   );
 }
 
-async function* onePiece(text: TextPiece): AsyncGenerator<TextPiece> {
+export async function* onePiece<T extends TextPiece>(text: T): AsyncGenerator<T> {
   yield text;
 }

@@ -119,7 +119,7 @@ export function languageTitle(tag: string): string {
 }
 
 /** Returns a person who speaks a language, of the given sex if there is one; `null` if the model has none. */
-export function personOf(asked: string, sex: ModelVoice["sex"], all: ModelVoices): ModelVoice | null {
+export function voiceOfLanguage(asked: string, sex: ModelVoice["sex"], all: ModelVoices): ModelVoice | null {
   try {
     const { card } = chooseLanguage(asked, all);
     const labelled = card.speakers.flatMap((label) => findModelVoice(label, card) ?? []);

@@ -1,6 +1,7 @@
 import { fieldError, quoted } from "../../contract/errors.ts";
 import { MAX_SPEECH_CHARS, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import type { TtsRequest } from "../../contract/requests.ts";
+import type { Passage } from "../../text/sentences/passages.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 import { type SsmlPassage, splitSsml } from "../../text/ssml/split-ssml.ts";
 
@@ -27,8 +28,13 @@ export function longInputOf(
   if (!isLong || maxChars <= MAX_TEXT_CHARS) return {};
   const isSsml = inputType === "ssml" || (inputType === undefined && looksLikeSsml(text));
   const ssml = isSsml ? splitSsml(text) : null;
-  const long = ssml?.find((passage) => passage.text.length > MAX_TEXT_CHARS);
-  if (long === undefined) return { longInput: { field, ssml } };
-  const place = quoted(long.text.slice(long.text.indexOf(">") + 1));
+  const place = longElementIn(ssml ?? []);
+  if (place === null) return { longInput: { field, ssml } };
   throw fieldError(field, `has an element near ${place} that is spoken as one and too long: divide it`);
+}
+
+/** Quotes the beginning of the first element that could not be divided into utterances; `null` if there is none. */
+export function longElementIn(passages: readonly Passage[]): string | null {
+  const long = passages.find(({ text }) => text.length > MAX_TEXT_CHARS);
+  return long === undefined ? null : quoted(long.text.slice(long.text.indexOf(">") + 1));
 }

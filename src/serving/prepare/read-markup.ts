@@ -16,7 +16,7 @@ import {
   type VoiceLanguages,
 } from "../../text/ssml/markup.ts";
 import { parseMarkup } from "../../text/ssml/parse-markup.ts";
-import { isWithin, languageTitle, personOf, spokenVoice } from "./choose-language.ts";
+import { isWithin, languageTitle, spokenVoice, voiceOfLanguage } from "./choose-language.ts";
 import { chooseVoice, listOf, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** What is known of the voice that speaks a text. */
@@ -88,8 +88,10 @@ function readOrRefuse(
     const spoken = spokenText(read.piece);
     checkPauses(pausesS(read.piece), field);
     const runs = typeof read.piece === "string" ? [] : read.piece.runs;
+    let next = 0;
     const fault = inlineFault(spoken, (place) => {
-      const run = runs.find(({ to }) => place < to);
+      while (next < runs.length && runs[next]!.to <= place) next += 1;
+      const run = runs[next];
       return languages.accentOf(run !== undefined && run.from <= place ? run.voice : null);
     });
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
@@ -110,9 +112,7 @@ export function checkPauses(totalS: number, field: string): void {
   throw new ServiceError(400, `${field}: ${fault}: shorten them or send the text in parts`, { param: field });
 }
 
-/**
- * Returns the words of an earlier turn without its marks. An unreadable text stays as it is, since it is not spoken.
- */
+/** Returns an earlier turn's words without its marks; an unreadable text as it is, since it is not spoken. */
 export function plainWords(text: string): string {
   const piece = leniently(text, null, anyVoice);
   return typeof piece === "string" ? piece : spokenText(piece).trim();
@@ -165,17 +165,18 @@ function voicesOf(cast: ModelVoices, field: string, found: Map<string, VoiceChoi
 
 /** Finds voices by language. @param named voices of the text, to which these are added */
 function languagesOf(cast: ModelVoices, own: OwnVoice, named: Map<string, VoiceChoice>): VoiceLanguages {
-  const everyone = { ...cast, voices: [...cast.voices, ...(cast.others ?? [])], others: [] };
+  const all = { ...cast, voices: [...cast.voices, ...(cast.others ?? [])], others: [] };
   const voiceOf = (name: string | null): OwnVoice =>
-    name === null ? own : (spokenVoice(named.get(name) ?? {}, name, everyone) ?? { language: null });
+    name === null ? own : (spokenVoice(named.get(name) ?? {}, name, all) ?? { language: null });
   return {
     accentOf: (name) => accentOfTag(voiceOf(name).language),
-    speaking(asked, name) {
+    voiceFor(asked, name) {
       const { language, sex } = voiceOf(name);
       const code = languageCodeFrom(asked);
-      if (code === null || isWithin(language ?? "en", code)) return code === null ? undefined : name;
-      const id = cast.takes.oneLanguage === true ? personOf(code, sex ?? null, everyone)?.id : undefined;
-      if (id !== undefined) named.set(id, chooseVoice(id, "voice", everyone));
+      if (code === null) return undefined;
+      if (isWithin(language ?? "en", code)) return name;
+      const id = cast.takes.oneLanguage === true ? voiceOfLanguage(code, sex ?? null, all)?.id : undefined;
+      if (id !== undefined) named.set(id, chooseVoice(id, "voice", all));
       return id;
     },
   };
@@ -214,7 +215,7 @@ function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
 function notInLanguage(text: string, tag: string, { id, takes, voices, others = [] }: ModelVoices): string[] {
   if (takes.oneLanguage !== true) return [];
   const own = languageTitle(tag);
-  const found = detectOtherLanguage(text, tag.split("-")[0]);
+  const found = detectOtherLanguage(text, languageCodeFrom(tag) ?? "en");
   if (found !== null) {
     const speakers = [...voices, ...others].filter(({ language }) => languageTitle(language ?? "") === found);
     const remedy =
@@ -240,12 +241,8 @@ const KINDS: readonly (readonly [string, (text: MarkedText) => boolean])[] = [
 
 /** Joins cautions for a header with semicolons, in ASCII; `null` if there are none. */
 export function cautionsHeader({ cautions = [] }: { readonly cautions?: readonly string[] }): string | null {
-  return cautions.length === 0
-    ? null
-    : cautions
-        .join("; ")
-        .replaceAll(/[^\x20-\x7e]/g, "?")
-        .slice(0, MAX_HEADER_CHARS);
+  const text = cautions.join("; ").replaceAll(/[^\x20-\x7e]/g, "?");
+  return text === "" ? null : text.slice(0, MAX_HEADER_CHARS);
 }
 
 const MAX_HEADER_CHARS = 1_000;

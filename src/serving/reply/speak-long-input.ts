@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { MAX_SPEECH_FRAMES } from "../../contract/limits.ts";
+import { MAX_SPEECH_FRAMES, MIN_NEW_TOKENS } from "../../contract/limits.ts";
 import type { Script } from "../../core/script.ts";
 import {
   type Frame,
@@ -9,16 +9,16 @@ import {
   silence,
 } from "../../core/speech-model.ts";
 import { type Passage, splitPassages } from "../../text/sentences/passages.ts";
-import { buildScript } from "../prepare/build-script.ts";
+import { buildScript, onePiece } from "../prepare/build-script.ts";
 import { spokenVoice } from "../prepare/choose-language.ts";
 import { ContentHash } from "../prepare/history-audio.ts";
 import type { LongInput } from "../prepare/long-input.ts";
 import { readMarkup } from "../prepare/read-markup.ts";
 import { isVaried, type ResolvedRequest } from "../prepare/resolve-request.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
-import { Places } from "./places.ts";
 import { speakLine } from "./speak-dialogue.ts";
 import { passageSeed, pauseAfter, silentSamples } from "./synthesize-passages.ts";
+import { WordLocator } from "./word-locator.ts";
 
 type LongScript = ResolvedRequest & { readonly longInput: LongInput };
 
@@ -35,31 +35,32 @@ export async function* speakLongInput(
   const text = prepared.conversation.open.text ?? "";
   const { ssml } = prepared.longInput;
   const joiner = new FrameJoiner();
-  const places = new Places(text);
-  let [pause, readChars, isSpoken, number] = [0, 0, false, 0];
+  const locator = new WordLocator(text);
+  let [pause, readChars, number] = [0, 0, 0];
+  let [isSpoken, isCut] = [false, false];
   for await (const passage of ssml ?? splitPassages(onePiece(text), "plain")) {
     for await (const frame of silence(pause / SAMPLE_RATE_HZ)) yield* joiner.push(frame);
     const silent = silentSamples(passage);
     pause = silent ?? pauseAfter(passage);
     if (silent !== null) continue;
     const maxFrames = Math.min(MAX_SPEECH_FRAMES, prepared.delivery.maxFrames - joiner.frames);
+    isCut = maxFrames < MIN_NEW_TOKENS;
+    if (isCut) break;
     const parts = "parts" in passage ? passage.parts : null;
     joiner.beginPart(null);
     const speech = model.speak(passageScript(passage, number++, prepared, base, maxFrames), signal);
     const report = yield* speakLine(speech, joiner, null, (word) => ({
       ...word,
-      ...places.next(word, passage.text, parts),
+      ...locator.next(word, passage.text, parts),
     }));
     isSpoken ||= report !== null;
-    if (report?.stop === "length") {
-      yield* joiner.end();
-      return { stop: "length", spoken: text.slice(0, readChars) };
-    }
+    isCut = report?.stop === "length";
+    if (isCut) break;
     readChars = passage.readChars;
   }
   if (!isSpoken) throw new NothingToSpeakError("the text holds nothing that this voice can pronounce");
   yield* joiner.end();
-  return { stop: "finished", spoken: text };
+  return isCut ? { stop: "length", spoken: text.slice(0, readChars) } : { stop: "finished", spoken: text };
 }
 
 function passageScript(
@@ -84,8 +85,4 @@ function passageScript(
       : new ContentHash(model.card.id).text(speaker).text(text).lexicon(lexicon).seed(delivery),
   };
   return buildScript(passage, base.preset, null, base.keyId, base.traceHeaders);
-}
-
-async function* onePiece(text: string): AsyncGenerator<string, void, void> {
-  yield text;
 }

@@ -23,3 +23,7 @@ export function rule(source: string, words: Rule[1]): Rule {
 export const BEFORE_NUMERAL = "(?<![\\p{L}\\d]|\\d[.,])";
 /** Captures the word after a space, if there is one. */
 export const NEXT_WORD = "(?=(?: (\\p{L}{1,30}))?)";
+/** Captures a unit and its power. */
+export const UNIT = "([°º]?\\p{L}{1,4}|[°º′″])([²³])?";
+/** Captures the unit after a slash, if there is one. */
+export const UNIT_PER = `(?:\\/${UNIT})?`;

@@ -114,8 +114,10 @@ export function parseLexicon(text: string, file: string, accents = [AMERICAN]): 
     if (said === undefined) throw new Error(`${where}, has no tab: ${FORM}`);
     if (rest.length > 0) throw new Error(`${where}, has more than one tab: ${FORM}`);
     const own = [word.trim(), said.trim()] as const;
-    const [fault = null, ...others] = accents.map((accent) => lexiconEntryFault(own, accent));
-    if (fault !== null && !others.includes(null)) throw new Error(`${where}: ${fault}`);
+    const [first, ...others] = accents;
+    const fault = lexiconEntryFault(own, first);
+    if (fault !== null && others.every((accent) => lexiconEntryFault(own, accent) !== null))
+      throw new Error(`${where}: ${fault}`);
     words.push(own);
   }
   return words;

@@ -180,9 +180,9 @@ export class TagReader {
   }
 
   /** Returns the voice for the language of an element within `voice`. */
-  speaking(tag: Tag, voice: string | null, languages: VoiceLanguages): string | null {
+  voiceFor(tag: Tag, voice: string | null, languages: VoiceLanguages): string | null {
     const language = tag.attributes["xml:lang"]?.trim() ?? "";
-    const found = language === "" ? voice : languages.speaking(language, voice);
+    const found = language === "" ? voice : languages.voiceFor(language, voice);
     if (found !== undefined) return found;
     const shown = /^[A-Za-z0-9-]{1,20}$/.test(language) ? language : "here";
     this.caution(tag, `xml:lang ${shown} is ignored`);

@@ -21,12 +21,12 @@ export interface VoiceLanguages {
   /** Returns how phonemes are written for a voice; `undefined` for American English. */
   accentOf(voice: string | null): Accent | undefined;
   /** Returns `voice` if it speaks a language (BCP 47), else another that does; `undefined` if none does. */
-  speaking(language: string, voice: string | null): string | null | undefined;
+  voiceFor(language: string, voice: string | null): string | null | undefined;
 }
 
 export const ENGLISH_VOICES: VoiceLanguages = {
   accentOf: () => undefined,
-  speaking: (language, voice) => (/^en(?:-|$)/i.test(language) ? voice : undefined),
+  voiceFor: (language, voice) => (/^en(?:-|$)/i.test(language) ? voice : undefined),
 };
 
 /** An error in the markup. The message gives place and remedy, without a final full stop. */

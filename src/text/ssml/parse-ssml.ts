@@ -138,7 +138,7 @@ class SsmlReader {
   #begin(tag: Tag, { manner, voice: outer }: Style, isRoot: boolean): Open {
     const { name, attributes } = tag;
     const tags = this.#tags;
-    const style = { manner, voice: tags.speaking(tag, outer, this.#languages) };
+    const style = { manner, voice: tags.voiceFor(tag, outer, this.#languages) };
     const held = textElement(tag, tags);
     const element = {
       name,

@@ -10,6 +10,7 @@ export class ScriptedDetector implements NeuralDetector {
   readonly judged: Float32Array[] = [];
   /** Number of pushes that fail from now on. */
   failures = 0;
+  opened = 0;
   resets = 0;
   pushes = 0;
   mostAtOnce = 0;
@@ -30,6 +31,7 @@ export class ScriptedDetector implements NeuralDetector {
   };
 
   #open(): VoiceActivity {
+    this.opened += 1;
     const voice = levelDetector().open();
     return {
       push: async (samples) => {

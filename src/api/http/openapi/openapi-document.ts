@@ -178,7 +178,7 @@ function streamInput(operationId: string, ref: Ref): Json {
     const { description, ...bare }: Json = { ...schema };
     return query(name, `${description}`, bare);
   });
-  return webSocket("call", operationId, "Speech of a text while it is written, over ElevenLabs' WebSocket", {
+  return webSocket("stream", operationId, "Speech of a text as it arrives, over ElevenLabs' WebSocket", {
     ref,
     about:
       "The key is in a header, or `xi_api_key` in the first message. Each text takes one token of its bucket.",

@@ -48,6 +48,7 @@ const KINDS = {
   probe: { tag: "operations", failures: [500, 502], security: [] },
   session: { tag: "speech", failures: [400, 401, 404, 429, 500, 502] },
   call: { tag: "speech", failures: [400, 401, 429, 500, 502], security: [] },
+  stream: { tag: "speech", failures: [400, 401, 422, 429, 500, 502], security: [] },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export interface OperationParts {
@@ -103,7 +104,7 @@ export function page(kind: "open" | "optional", operationId: string, summary: st
 
 /** Returns the operation of a WebSocket, whose messages OpenAPI cannot describe. */
 export function webSocket(
-  kind: "session" | "call",
+  kind: "session" | "call" | "stream",
   operationId: string,
   summary: string,
   { ref, ...parts }: OperationParts & { readonly ref: Ref },

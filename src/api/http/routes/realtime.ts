@@ -10,9 +10,10 @@ import { sessionPayload } from "../../realtime/session-settings.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { requireBody } from "../request-body.ts";
 import { RealtimeSessions, type SessionQuery, settingsFor } from "../websocket/realtime-sessions.ts";
+import { waitingSlots } from "../websocket/unstarted-socket.ts";
 import { trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
 import { streamInputRoutes } from "./stream-input.ts";
-import { telephonyStreamRoute, waitingSlots } from "./telephony-stream.ts";
+import { telephonyStreamRoute } from "./telephony-stream.ts";
 
 const MAX_SECRET_BODY_BYTES = 512 * 1024;
 

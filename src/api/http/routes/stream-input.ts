@@ -17,9 +17,8 @@ import {
 import { rateHeaders } from "../headers.ts";
 import type { HttpDeps, RealtimeOptions } from "../http-deps.ts";
 import type { RealtimeSessions } from "../websocket/realtime-sessions.ts";
-import { UnstartedSocket } from "../websocket/unstarted-socket.ts";
+import { UnstartedSocket, type WaitingSlots } from "../websocket/unstarted-socket.ts";
 import { closingOf, trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
-import type { WaitingSlots } from "./telephony-stream.ts";
 
 interface StreamRoute {
   readonly Params: { readonly voice: string };
@@ -43,13 +42,14 @@ export function streamInputRoutes(
   /** Gives a connection whose key is known a slot. */
   const admit = async (
     request: FastifyRequest<StreamRoute>,
-    ...[apiKey, options]: [string | null, Parameters<typeof authenticate>[3]?]
+    apiKey: string | null,
+    options?: Parameters<typeof authenticate>[3],
   ): Promise<void> => {
     const { keyId } = await authenticate(deps.tenancy, apiKey, request.ip, options);
     request.tracked.keyId = keyId;
     const { card } = openings.get(request)!.prepared.model;
     checkVoice(request.params.voice, "voice", card, await deps.customVoices.names(keyId));
-    sessions.admit(request, { listens: false });
+    sessions.admit(request, { takesAudio: false });
   };
   const open = (socket: WebSocket, request: FastifyRequest, apiKey: string): void => {
     const options = openings.get(request)!;
@@ -65,9 +65,9 @@ export function streamInputRoutes(
       url: `/v1/text-to-speech/:voice/${kind}`,
       config: { access: "open" },
       preHandler: async (request, reply) => {
+        const query = parseStreamInputQuery(request.query);
         if (!request.ws) return;
         const { params, presented } = request;
-        const query = parseStreamInputQuery(request.query);
         openings.set(request, {
           ...optionsOf(query, kind === "multi-stream-input"),
           service: deps.service,
@@ -86,7 +86,7 @@ export function streamInputRoutes(
       wsHandler: (socket: WebSocket, request) => {
         trackUpgrade(request);
         if (request.presented !== null) return open(socket, request, request.presented.apiKey);
-        const slot = waiting.calls.get(request.raw);
+        const slot = waiting.sockets.get(request.raw);
         const unstarted = new UnstartedSocket(socket, request.raw.socket, {
           startMs: slot?.startMs ?? 0,
           read: (bytes) => ({ bytes, key: readStreamInput(bytes).xi_api_key ?? null }),
@@ -122,8 +122,12 @@ function optionsOf(query: StreamInputQuery, isMulti: boolean) {
   };
 }
 
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  ...{ mp3: "mp3", opus: "opus", ulaw: "mulaw", alaw: "alaw" },
+};
+
 function encodingOf(format: string): Encoding {
   const [codec, rateHz] = format.split("_");
   if (codec === "pcm") return pcmAt(Number(rateHz))!;
-  return ({ mp3: "mp3", opus: "opus", ulaw: "mulaw", alaw: "alaw" } as const)[codec as "mp3"];
+  return ENCODINGS[codec!]!;
 }

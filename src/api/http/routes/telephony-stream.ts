@@ -1,62 +1,21 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
-import { addressGroup } from "../../../accounts/address-group.ts";
-import type { BucketReading, Key } from "../../../accounts/tenancy.ts";
+import type { BucketReading } from "../../../accounts/tenancy.ts";
 import { quoted, ServiceError } from "../../../contract/errors.ts";
 import {
-  MAX_CALL_MESSAGE_BYTES,
   parseTwilioMessage,
   parseTwilioStart,
   type TwilioStart,
 } from "../../../contract/realtime/twilio-messages.ts";
 import { admit, authenticate } from "../../../requests/begin-request.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
-import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
-import { ConnectionSlots } from "../connection-tracker.ts";
 import { rateHeaders } from "../headers.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { type RealtimeSessions, settingsFor } from "../websocket/realtime-sessions.ts";
-import { UnstartedSocket } from "../websocket/unstarted-socket.ts";
-import {
-  CLOSE_CODES,
-  closingOf,
-  limitMessages,
-  trackUpgrade,
-  upgradeRequired,
-} from "../websocket/websocket-server.ts";
-
-type Payer = ResolvedCredential & { readonly key: Key };
-
-export interface WaitingCall {
-  /** The valid key of its URL; `null` without one. */
-  readonly payer: Payer | null;
-  readonly startMs: number;
-  end(status: number, reason: string): void;
-  /** Frees its slot. */
-  leave(): void;
-}
-
-/** Slots of connections that have not started, or shown a key. */
-export interface WaitingSlots {
-  /** Those that wait, by the requests that they began with. */
-  readonly calls: Map<IncomingMessage, WaitingCall>;
-  /** Gives a connection a slot. Throws a {@link ServiceError} if there is none. */
-  readonly admit: (request: FastifyRequest, payer: Payer | null, isSigned?: boolean) => WaitingCall;
-}
-
-/** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
-const START_MS = 10_000;
-const UNPROVEN_START_MS = 3_000;
-/**
- * Unproven streams that may wait to start. A network that holds one slot loses it only if more networks than this
- * compete.
- */
-const MAX_UNPROVEN = 64;
-/** Streams of one key, or of one network, that may wait to start. */
-const MAX_WAITING_EACH = 8;
+import { type Payer, UnstartedSocket, type WaitingSlots } from "../websocket/unstarted-socket.ts";
+import { closingOf, trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
 
 /**
  * `GET /v1/telephony/twilio`: a telephone call by Twilio's Media Streams. Twilio sends no custom headers, so the key,
@@ -71,7 +30,7 @@ export function telephonyStreamRoute(
   deps: HttpDeps,
   realtime: RealtimeOptions,
   sessions: RealtimeSessions,
-  { calls: waiting, admit: admitWaiting }: WaitingSlots,
+  { sockets: waiting, admit: admitWaiting }: WaitingSlots,
 ): void {
   const { twilioAuthTokens: tokens } = realtime;
 
@@ -109,54 +68,6 @@ export function telephonyStreamRoute(
       if (call !== undefined) call.end = (status, reason) => unstarted.end(status, reason);
     },
   });
-
-  scope.addHook("preClose", async () => {
-    for (const { end } of waiting.values()) end(CLOSE_CODES.goingAway, "the server is shutting down");
-  });
-}
-
-/** Creates the slots, and limits the messages of what waits in them. */
-export function waitingSlots(
-  scope: FastifyInstance,
-  deps: HttpDeps,
-  { maxSessions }: RealtimeOptions,
-): WaitingSlots {
-  const calls: WaitingSlots["calls"] = new Map();
-  limitMessages(scope, MAX_CALL_MESSAGE_BYTES, (raw) => calls.has(raw));
-  const full = () =>
-    new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
-      retryAfterMs: 5_000,
-    });
-  const holderIsFull = () => {
-    const message = `${MAX_WAITING_EACH} streams of this key or network have not started, the maximum: start or close one`;
-    return new ServiceError(429, message, { retryAfterMs: 5_000 });
-  };
-  const slotsFor = (maxTotal: number) =>
-    new ConnectionSlots({ maxTotal, maxPerHolder: MAX_WAITING_EACH, full, holderIsFull });
-  const [proven, unproven] = [slotsFor(maxSessions), slotsFor(MAX_UNPROVEN)];
-  const admit: WaitingSlots["admit"] = ({ raw, ip }, payer, isSigned = false) => {
-    if (deps.isStopping()) throw full();
-    const isProven = payer !== null || isSigned;
-    const call: WaitingCall = {
-      payer,
-      startMs: isProven ? START_MS : UNPROVEN_START_MS,
-      end: () => {
-        call.leave();
-        raw.socket.destroy();
-      },
-      leave: () => {},
-    };
-    const onTaken = () => {
-      calls.set(raw, call);
-      return () => calls.delete(raw);
-    };
-    const evict = () =>
-      call.end(CLOSE_CODES.tryLater, "the stream had not started, and others needed its place");
-    const holder = payer?.key.keyId ?? addressGroup(ip, 3);
-    call.leave = (isProven ? proven : unproven).take(raw.socket, holder, onTaken, evict);
-    return call;
-  };
-  return { calls, admit };
 }
 
 /** Returns the error message for a call without a valid signature; omits the query, which may hold a key. */

@@ -64,16 +64,16 @@ export class RealtimeSessions {
   /**
    * Gives an authenticated connection a slot. Throws a {@link ServiceError} if there is none.
    *
-   * @param options `listens`: whether the session detects turns and transcribes them
+   * @param options `takesAudio`: whether the session detects and transcribes turns
    */
-  admit({ tracked, raw }: FastifyRequest, { listens = true } = {}): void {
+  admit({ tracked, raw }: FastifyRequest, { takesAudio = true } = {}): void {
     const { keyId } = tracked.caller;
     const { detectionSlots, transcriptionSlots } = this.#realtime;
     if (this.#deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    if (listens && !detectionSlots.canSustain(keyId, DETECTING_SHARE))
+    if (takesAudio && !detectionSlots.canSustain(keyId, DETECTING_SHARE))
       throw serverFullError(detectionSlots.what, 5_000);
-    if (listens && !transcriptionSlots.canSustain(keyId, TRANSCRIBING_SHARE))
+    if (takesAudio && !transcriptionSlots.canSustain(keyId, TRANSCRIBING_SHARE))
       throw serverFullError(transcriptionSlots.what, 5_000);
     const { metrics } = this.#deps;
     this.#slots.take(raw.socket, keyId, () => {

@@ -12,6 +12,7 @@ import type {
   ServerEvent,
   SessionConnection,
   SessionHandler,
+  SessionRequest,
 } from "../../realtime/realtime-dialect.ts";
 import type { RealtimeDeps } from "../../realtime/session-runner.ts";
 import { MessageMemory } from "./message-memory.ts";
@@ -108,15 +109,6 @@ export class RealtimeSocket<E extends ChargedEvent> {
       pause: () => this.#pause(),
       resume: () => this.#resume(),
       onRefused: (why) => this.#end(CLOSE_CODES.tryLater, why),
-      signal: this.#gone.signal,
-    });
-    this.#session = options.open({
-      keyId: this.keyId,
-      begin: (what, signal) => this.#begin(what, signal),
-      send: (event) => this.#send(event),
-      hasRoom: () => this.#hasRoom(),
-      isBehind: () => this.#isBehind(),
-      close: (error) => this.#end(...closingOf(error, request)),
       signal: this.#gone.signal,
     });
     this.#session = options.open({
@@ -266,7 +258,7 @@ export class RealtimeSocket<E extends ChargedEvent> {
     this.#commands.spend(FRAME_POINTS + COMMAND_POINTS + rest);
   }
 
-  async #begin(...[what, signal]: Parameters<SessionConnection["begin"]>): Promise<RequestContext> {
+  async #begin(what: SessionRequest, signal: AbortSignal): Promise<RequestContext> {
     try {
       return await this.#options.begin(what, signal);
     } catch (error) {

@@ -1,10 +1,50 @@
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
-import { CLOSE_CODES, closeReason } from "./websocket-server.ts";
+import { addressGroup } from "../../../accounts/address-group.ts";
+import type { Key } from "../../../accounts/tenancy.ts";
+import { ServiceError } from "../../../contract/errors.ts";
+import { MAX_CALL_MESSAGE_BYTES } from "../../../contract/realtime/twilio-messages.ts";
+import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
+import { ConnectionSlots } from "../connection-tracker.ts";
+import type { HttpDeps, RealtimeOptions } from "../http-deps.ts";
+import { CLOSE_CODES, closeReason, limitMessages } from "./websocket-server.ts";
+
+/** The key or client secret that a connection showed. */
+export type Payer = ResolvedCredential & { readonly key: Key };
 
 /** Frames and bytes allowed before a stream starts: Twilio sends one message of 60 bytes. */
 const MAX_EARLY_FRAMES = 64;
 const MAX_EARLY_BYTES = 16 * 1024;
+
+export interface WaitingSocket {
+  /** The valid key of its URL; `null` without one. */
+  readonly payer: Payer | null;
+  readonly startMs: number;
+  end(status: number, reason: string): void;
+  /** Frees its slot. */
+  leave(): void;
+}
+
+/** Slots of connections that have not started, or shown a key. */
+export interface WaitingSlots {
+  /** Those that wait, by the requests that they began with. */
+  readonly sockets: Map<IncomingMessage, WaitingSocket>;
+  /** Gives a connection a slot. Throws a {@link ServiceError} if there is none. */
+  readonly admit: (request: FastifyRequest, payer: Payer | null, isSigned?: boolean) => WaitingSocket;
+}
+
+/** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
+const START_MS = 10_000;
+const UNPROVEN_START_MS = 3_000;
+/**
+ * Unproven streams that may wait to start. A network that holds one slot loses it only if more networks than this
+ * compete.
+ */
+const MAX_UNPROVEN = 64;
+/** Streams of one key, or of one network, that may wait to start. */
+const MAX_WAITING_EACH = 8;
 
 export interface UnstartedSocketOptions<S> {
   /** Milliseconds in which the stream must start. */
@@ -107,4 +147,51 @@ export class UnstartedSocket<S> {
     this.#socket.off("message", this.#onMessage).off("ping", this.#onFrame).off("pong", this.#onFrame);
     this.#connection.off("data", this.#onBytes);
   };
+}
+
+/** Creates the slots, and limits the messages of what waits in them. */
+export function waitingSlots(
+  scope: FastifyInstance,
+  deps: HttpDeps,
+  { maxSessions }: RealtimeOptions,
+): WaitingSlots {
+  const sockets: WaitingSlots["sockets"] = new Map();
+  limitMessages(scope, MAX_CALL_MESSAGE_BYTES, (raw) => sockets.has(raw));
+  const full = () =>
+    new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
+      retryAfterMs: 5_000,
+    });
+  const holderIsFull = () => {
+    const message = `${MAX_WAITING_EACH} streams of this key or network have not started, the maximum: start or close one`;
+    return new ServiceError(429, message, { retryAfterMs: 5_000 });
+  };
+  const slotsFor = (maxTotal: number) =>
+    new ConnectionSlots({ maxTotal, maxPerHolder: MAX_WAITING_EACH, full, holderIsFull });
+  const [proven, unproven] = [slotsFor(maxSessions), slotsFor(MAX_UNPROVEN)];
+  const admit: WaitingSlots["admit"] = ({ raw, ip }, payer, isSigned = false) => {
+    if (deps.isStopping()) throw full();
+    const isProven = payer !== null || isSigned;
+    const waiting: WaitingSocket = {
+      payer,
+      startMs: isProven ? START_MS : UNPROVEN_START_MS,
+      end: () => {
+        waiting.leave();
+        raw.socket.destroy();
+      },
+      leave: () => {},
+    };
+    const onTaken = () => {
+      sockets.set(raw, waiting);
+      return () => sockets.delete(raw);
+    };
+    const evict = () =>
+      waiting.end(CLOSE_CODES.tryLater, "the stream had not started, and others needed its place");
+    const holder = payer?.key.keyId ?? addressGroup(ip, 3);
+    waiting.leave = (isProven ? proven : unproven).take(raw.socket, holder, onTaken, evict);
+    return waiting;
+  };
+  scope.addHook("preClose", async () => {
+    for (const { end } of sockets.values()) end(CLOSE_CODES.goingAway, "the server is shutting down");
+  });
+  return { sockets, admit };
 }

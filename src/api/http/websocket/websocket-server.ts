@@ -86,7 +86,7 @@ export const CLOSE_CODES = {
   tryLater: 1_013,
 } as const;
 
-/** Returns how to close a socket after an error; `undefined`: after none. */
+/** Returns the close status and reason for an error; `undefined`: normal closure. */
 export function closingOf(error: unknown, { log }: FastifyRequest): [status: number, reason: string] {
   if (error === undefined) return [CLOSE_CODES.normal, ""];
   if (error instanceof RealtimeError) return [CLOSE_CODES.policy, error.message];

@@ -1,14 +1,12 @@
 import { alternatives } from "../../normalise/rule.ts";
 import { NUMERAL, readNumeral } from "../numerals.ts";
-import { BEFORE_NUMERAL, type Rule, rule } from "../rule.ts";
+import { BEFORE_NUMERAL, type Rule, rule, UNIT, UNIT_PER } from "../rule.ts";
 import { cardinal, spokenNumeral } from "./numbers.ts";
 import { CURRENCIES, isFeminine, plural, UNITS } from "./vocabulary.ts";
 
 const SIGN = `(${alternatives(CURRENCIES.keys())})`;
 const SCALE = "(?: ?(mil|millón|millones|M|k)(?![\\p{L}\\p{N}])(?: de)?)?";
 const PER = "(?:\\/(\\p{L}{1,6}))?";
-const UNIT = "([°º]?\\p{L}{1,4}|[°º′″])([²³])?";
-const UNIT_PER = `(?:\\/${UNIT})?`;
 const AFTER_UNIT = "(?![\\p{L}\\p{N}/])(?:\\.(?= \\p{Ll}))?";
 
 /** Money, percentages and measures. */

@@ -1,6 +1,6 @@
 import { alternatives } from "../../normalise/rule.ts";
 import { NUMERAL, readNumeral } from "../numerals.ts";
-import { BEFORE_NUMERAL, type Rule, rule } from "../rule.ts";
+import { BEFORE_NUMERAL, type Rule, rule, UNIT, UNIT_PER } from "../rule.ts";
 import { cardinal, spokenNumeral } from "./numbers.ts";
 import { CURRENCIES, isFeminine, oneBefore, plural, UNITS } from "./vocabulary.ts";
 
@@ -12,8 +12,6 @@ const SCALES: ReadonlyMap<string, string> = new Map([
   ["mld", "miliardi"],
   ["k", "mila"],
 ]);
-const UNIT = "([°º]?\\p{L}{1,4}|[°º′″])([²³])?";
-const UNIT_PER = `(?:\\/${UNIT})?`;
 const AFTER_UNIT = "(?![\\p{L}\\p{N}/'’])(?:\\.(?= \\p{Ll}))?";
 
 /** Money, percentages and measures. */

@@ -42,12 +42,8 @@ afterEach(async () => {
 
 const ended = (own = server!) =>
   until("the end of the session and of all it did", async () => {
-    const [sessions, begun, hearing] = await Promise.all([
-      own.metric("realtime_sessions"),
-      own.begun(),
-      own.metric("turns_hearing"),
-    ]);
-    return sessions + begun + hearing === 0;
+    const counts = [own.metric("realtime_sessions"), own.begun(), own.metric("turns_hearing")];
+    return (await Promise.all(counts)).every((count) => count === 0);
   });
 
 function speakTurn(client: RealtimeClient): void {
@@ -153,12 +149,13 @@ describe("A realtime client", () => {
     client.socket.terminate();
   });
 
-  test("that floods audio has at most 8 chunks analysed at once", async () => {
+  test("that floods audio has at most 8 chunks analysed at once, by one detector", async () => {
     const client = await openSession();
     client.speak(60_000, { isSilent: true });
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
     await client.upTo("error");
     assert.ok(detector.mostAtOnce <= 8, `${detector.mostAtOnce} at once`);
+    assert.equal(detector.opened, 1);
     await client.close();
   });
 

@@ -5,7 +5,7 @@ import type { SsmlPassage } from "../../text/ssml/split-ssml.ts";
 type PassagePart = SsmlPassage["parts"][number];
 
 /** Finds the words of a text's passages, in order, in the whole text. */
-export class Places {
+export class WordLocator {
   readonly text: string;
   /** The text with marks replaced by blanks. */
   readonly #searched: string;

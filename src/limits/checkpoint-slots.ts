@@ -1,13 +1,11 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
+import { type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
 
 /** Slots of a checkpoint that does not share those of this machine. */
 export interface CheckpointSlotOptions {
   readonly slots: number;
   /** Whether a slot is taken as long as an utterance is open, even while nothing is computed. */
   readonly keepsSlots: boolean;
-  /** Cost of a slot, where it is known. */
-  readonly price?: SlotPrice;
 }
 
 /**
@@ -22,9 +20,10 @@ export class CheckpointSlots {
     this.#here = new UtteranceSlots(options);
     const isLimited = options.keyConcurrency < options.concurrency;
     this.#own = new Map(
-      [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
+      [...own].map(([checkpoint, { slots: concurrency, keepsSlots }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new UtteranceSlots({ ...options, concurrency, keyConcurrency, ...kept })];
+        const limits = { ...options, concurrency, keyConcurrency, keepsSlots, threads: concurrency };
+        return [checkpoint, new UtteranceSlots(limits)];
       }),
     );
   }

@@ -1,6 +1,16 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
-import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
+import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
+import { RealTimeBudget } from "./real-time-budget.ts";
+import {
+  count,
+  isNew,
+  type NewUtterance,
+  neededBy,
+  type QueueEntry,
+  type Utterance,
+  urgency,
+} from "./utterance.ts";
 
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
@@ -14,16 +24,9 @@ export interface UtteranceSlotOptions {
   readonly queueWaitMs: number;
   /** Whether every open utterance keeps a slot, so that no more are opened than there are slots. Default: false. */
   readonly keepsSlots?: boolean;
-  /** Cost of kept slots: a request that could not get one in time is refused at once. */
-  readonly price?: SlotPrice;
+  /** Utterances computed at the same moment. Default: `concurrency`. */
+  readonly threads?: number;
   readonly nowMs?: () => number;
-}
-
-export interface SlotPrice {
-  /** Minimum seconds of a slot per second of speech. */
-  readonly perSecond: number;
-  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
-  readonly patienceMs: number;
 }
 
 /** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
@@ -37,6 +40,8 @@ export interface Slot {
    * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
    */
   work(aheadS: number): Promise<void> | null;
+  /** Records speech that was handed over. `computeMs`: time that its thread took for it, if known. */
+  record(audioS: number, computeMs?: number): void;
   release(): void;
 }
 
@@ -48,8 +53,11 @@ const AHEAD_S = 1;
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
+/** Wait, in milliseconds, after which a stream is refused: if the machine is too slow for it, and if too many are open. */
+const PATIENCE_MS = 100;
+const FULL_PATIENCE_MS = 1_000;
 /** Interval of checks for resting utterances while others wait, in milliseconds. */
-const LOOK_MS = 100;
+const LOOK_MS = 50;
 
 export const SPEAKING = "utterances being spoken";
 
@@ -57,7 +65,7 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything.
+ * everything. Streams are opened only while the measured speed suffices for all that are open.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
@@ -66,6 +74,7 @@ export class UtteranceSlots {
   readonly #open = new Set<Utterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
+  readonly #budget: RealTimeBudget;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -73,6 +82,7 @@ export class UtteranceSlots {
   constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#budget = new RealTimeBudget(options.threads ?? options.concurrency, this.#keepsSlots);
   }
 
   get taken(): number {
@@ -100,40 +110,34 @@ export class UtteranceSlots {
   }
 
   /**
-   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total) or if the
-   * wait is too long or the server stops (502), and with the signal's reason. If slots have a price, it rejects at
-   * once a request that none can be free for in time: 429 if its key has them all.
+   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total), if the wait
+   * is too long, the machine too slow for a further stream or the server stops (502), and with the signal's reason.
    *
    * @param stop ends the utterance if it has rested for long and others have no room
-   * @param isBegun its text is written: a server that stops lets it finish
-   * @param leastS minimum seconds of speech
    */
   async enter(
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    isBegun = false,
-    leastS = 0,
+    { isBegun = false, isStreamed = false, lengthS = Number.POSITIVE_INFINITY }: NewUtterance = {},
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
-    const { queueWaitMs, price } = this.#options;
     const utterance: Utterance = {
-      key,
-      signal,
-      stop,
+      ...{ key, signal, stop, isBegun, isStreamed, lengthS },
       state: "new",
-      isBegun,
       isEnding: false,
+      askedMs: this.#nowMs(),
       restingSinceMs: null,
       coming: null,
       entry: null,
-      takesMs: 1_000 * leastS * (price?.perSecond ?? 0),
-      sinceMs: null,
+      spokenS: 0,
+      firstFrameMs: null,
     };
-    // Text that is written already is worth a longer wait.
-    const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
-    await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
+    await this.#turnOf(utterance, {
+      waitMs: this.#options.queueWaitMs,
+      late: () => serverFullError(SPEAKING),
+    });
     return {
       rest: () => {
         utterance.restingSinceMs ??= this.#nowMs();
@@ -146,6 +150,12 @@ export class UtteranceSlots {
         this.#serve();
       },
       work: (aheadS) => this.#work(utterance, aheadS),
+      record: (audioS, computeMs) => {
+        utterance.firstFrameMs ??= this.#nowMs();
+        utterance.spokenS += audioS;
+        if (computeMs !== undefined) this.#budget.record(audioS, computeMs);
+        if (this.#queue.size > 0) this.#serve();
+      },
       release: () => this.#leave(utterance),
     };
   }
@@ -189,9 +199,7 @@ export class UtteranceSlots {
       (waiter) => {
         const entry = { ...waiter, utterance };
         utterance.entry = entry;
-        // A resumed utterance already has a listener, so it goes before new ones.
-        if (isNew(entry)) this.#queue.add(key, entry);
-        else this.#queue.add(key, entry, isNew);
+        this.#queue.add(key, entry, (other) => urgency(entry) > urgency(other));
         this.#serve();
         if (utterance.state === "new") this.#refuseBeyondDepth(entry);
       },
@@ -204,38 +212,10 @@ export class UtteranceSlots {
   }
 
   #refuseBeyondDepth(entry: QueueEntry): void {
-    const { queueDepth, keyQueueDepth, price } = this.#options;
+    const { queueDepth, keyQueueDepth } = this.#options;
     // A full queue drops the newest request of the key that has most in it.
     if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverFullError(SPEAKING));
     else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyFullError(SPEAKING));
-    else if (price !== undefined && !entry.utterance.isBegun) {
-      const waitMs = this.#leastWaitMs(entry);
-      if (waitMs > price.patienceMs) entry.refuse(this.#fullFor(entry.key, waitMs));
-    }
-  }
-
-  /**
-   * Minimum time until a newcomer can have a slot: after the open utterances, and those of its key that wait first.
-   */
-  #leastWaitMs(entry: QueueEntry): number {
-    const nowMs = this.#nowMs();
-    const free = Array.from({ length: this.#options.concurrency }, () => 0);
-    [...this.#open].forEach(({ sinceMs, takesMs }, at) => {
-      free[at] = Math.max(0, (sinceMs ?? nowMs) + takesMs - nowMs);
-    });
-    for (const each of this.#queue.of(entry.key)) {
-      free.sort((a, b) => a - b);
-      if (each === entry) break;
-      free[0]! += each.utterance.takesMs;
-    }
-    return free[0]!;
-  }
-
-  /** Blames the key itself if it holds every slot, else the server. */
-  #fullFor(key: string, retryAfterMs?: number): ServiceError {
-    const { price, concurrency } = this.#options;
-    const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
-    return isOwn ? keyFullError(SPEAKING, retryAfterMs) : serverFullError(SPEAKING, retryAfterMs);
   }
 
   #serve(): void {
@@ -245,20 +225,24 @@ export class UtteranceSlots {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
         ({ key }) => this.#activeBy.of(key),
-      )!;
+      );
+      // Leads shrink with time, so what could be opened a moment ago may not be any more.
+      if (next === undefined) break;
       this.#activate(next.utterance);
       next.admit();
     }
     this.#isServing = false;
-    clearTimeout(this.#look);
-    if (this.#queue.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
+    if (this.#queue.size > 0) this.#look ??= setTimeout(() => this.#lookAround(), LOOK_MS);
+    else {
+      clearTimeout(this.#look);
+      this.#look = undefined;
+    }
   }
 
   #activate(utterance: Utterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
-      utterance.sinceMs = this.#nowMs();
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -277,10 +261,31 @@ export class UtteranceSlots {
 
   /** When the maximum is open, a key that has less than its share may still open one. */
   #mayOpen(key: string): boolean {
-    const { concurrency, keepsSlots = false } = this.#options;
-    if (keepsSlots) return this.#open.size < concurrency;
-    const maxOpen = OPEN_PER_SLOT * concurrency;
-    return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
+    if (!this.#isFull && this.#canKeepUp()) return true;
+    const maxOpen = Math.min(this.#maxOpen, this.#budget.speed);
+    return !this.#keepsSlots && this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
+  }
+
+  get #keepsSlots(): boolean {
+    return this.#options.keepsSlots === true;
+  }
+
+  get #isFull(): boolean {
+    return this.#open.size >= this.#maxOpen;
+  }
+
+  get #maxOpen(): number {
+    return this.#options.concurrency * (this.#keepsSlots ? 1 : OPEN_PER_SLOT);
+  }
+
+  /** Whether the machine is fast enough for one utterance more. */
+  #canKeepUp(): boolean {
+    const nowMs = this.#nowMs();
+    return this.#budget.canTakeOne(this.#open.size, nowMs, () =>
+      [...this.#open]
+        .filter((each) => nowMs - (each.restingSinceMs ?? nowMs) < REST_MS)
+        .map((each) => neededBy(each, nowMs)),
+    );
   }
 
   /** Whether a slot is free, or can be taken from the utterance that has rested longest. */
@@ -302,19 +307,31 @@ export class UtteranceSlots {
   }
 
   #lookAround(): void {
+    this.#look = undefined;
     this.#serve();
+    this.#refuseLateStreams();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     // Kept slots are never taken over by others, so a resting utterance blocks them.
-    const keepsSlots = this.#options.keepsSlots === true;
-    const idle = this.#longestResting(({ state }) => keepsSlots || state === "paused");
+    const idle = this.#longestResting(({ state }) => this.#keepsSlots || state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
     idle.isEnding = true;
     idle.stop(idleTooLongError());
   }
 
+  /** Refuses streams that cannot begin soon, so that their clients can ask another server. */
+  #refuseLateStreams(): void {
+    const patienceMs = this.#isFull ? FULL_PATIENCE_MS : PATIENCE_MS;
+    for (const entry of [...this.#queue]) {
+      const { isBegun, isStreamed, askedMs } = entry.utterance;
+      if (!isNew(entry) || isBegun || !isStreamed || this.#nowMs() - askedMs < patienceMs) continue;
+      if (!this.#mayOpen(entry.key)) entry.refuse(serverFullError(SPEAKING));
+    }
+  }
+
   /** Whether a newcomer waits only for another utterance to end. */
   #isOpeningAwaited(): boolean {
+    if (!this.#isFull) return false;
     for (const entry of this.#queue.firsts()) {
       const { key } = entry;
       if (!isNew(entry) || this.#mayOpen(key)) continue;
@@ -335,34 +352,4 @@ export class UtteranceSlots {
     utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
-}
-
-interface Utterance {
-  readonly key: string;
-  readonly signal: AbortSignal;
-  readonly stop: (reason: ServiceError) => void;
-  state: "new" | "active" | "paused";
-  readonly isBegun: boolean;
-  isEnding: boolean;
-  /** Start of its rest, in milliseconds; `null` while something is computed. */
-  restingSinceMs: number | null;
-  coming: Promise<void> | null;
-  entry: QueueEntry | null;
-  /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
-  readonly takesMs: number;
-  sinceMs: number | null;
-}
-
-interface QueueEntry extends Waiter<void> {
-  readonly utterance: Utterance;
-}
-
-function isNew({ utterance }: QueueEntry): boolean {
-  return utterance.state === "new";
-}
-
-function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
-  let found = 0;
-  for (const item of items) if (isMeant(item)) found++;
-  return found;
 }

@@ -20,6 +20,11 @@ export interface Scheduler {
   wake(): void;
   /** Calls back between two steps; at once while idle. */
   between(callback: () => void): void;
+  /**
+   * Returns the wall time since the last call in which a task was runnable, in milliseconds; that of tasks that ran at
+   * the same time is added up.
+   */
+  takeWorkMs(): number;
   /** Begins no further step; resolves when the running one is done. */
   stop(): Promise<void>;
 }
@@ -34,6 +39,8 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
   const callbacks: (() => void)[] = [];
   let stopped = false;
   let wake = (): void => {};
+  let idleMs = 0;
+  let takenMs = now();
   const running = run();
 
   async function run(): Promise<void> {
@@ -41,8 +48,10 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
       for (const callback of callbacks.splice(0)) callback();
       const beganMs = now();
       const task = chooseTask(tasks, shares, beganMs);
-      if (task === undefined) await new Promise<void>((resolve) => (wake = resolve));
-      else {
+      if (task === undefined) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        idleMs += now() - beganMs;
+      } else {
         const isLate = task.dueMs <= beganMs;
         await task.step();
         if (isLate) shares.charge(task.keyId, now() - beganMs);
@@ -67,6 +76,12 @@ export function createScheduler(now: () => number = () => performance.now()): Sc
     between(callback) {
       callbacks.push(callback);
       wake();
+    },
+    takeWorkMs() {
+      const sinceMs = takenMs + idleMs;
+      takenMs = now();
+      idleMs = 0;
+      return Math.max(0, takenMs - sinceMs);
     },
     stop() {
       stopped = true;
@@ -122,10 +137,13 @@ export function createBatchScheduler(): Scheduler {
   const tasks = new Set<Task>();
   const running = new Map<Task, Promise<void>>();
   let isStopped = false;
+  let workMs = 0;
 
   const begin = (task: Task): void => {
     if (isStopped || !tasks.has(task) || running.has(task) || !task.isRunnable) return;
+    const beganMs = performance.now();
     const step = task.step().then(() => {
+      workMs += performance.now() - beganMs;
       running.delete(task);
       begin(task);
     });
@@ -146,6 +164,11 @@ export function createBatchScheduler(): Scheduler {
     wake: beginAll,
     between(callback) {
       callback();
+    },
+    takeWorkMs() {
+      const takenMs = workMs;
+      workMs = 0;
+      return takenMs;
     },
     async stop() {
       isStopped = true;

@@ -53,6 +53,7 @@ function serve(model: SpeechModel): void {
       },
       onRunnable: () => scheduler.wake(),
       now: () => performance.now(),
+      takeWorkMs: () => scheduler.takeWorkMs(),
     });
     utterances.set(id, utterance);
     void utterance.analyseHistory().then(() => {

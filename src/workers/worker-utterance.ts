@@ -24,6 +24,8 @@ export interface WorkerUtteranceEvents {
   onRunnable(): void;
   /** Returns milliseconds of any steady clock. */
   now(): number;
+  /** Returns the thread's time of computing since the last call, in milliseconds. */
+  takeWorkMs(): number;
 }
 
 /** Maximum frames per message. */
@@ -170,7 +172,7 @@ export class WorkerUtterance {
       this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;
-      this.#made.push(owned(result.value));
+      this.#made.push({ ...owned(result.value), computeMs: this.#events.takeWorkMs() });
       if (!this.#mayKeep()) this.#sendMade();
     }
   }

@@ -212,6 +212,7 @@ async function createThread(given?: SpeechModel) {
         },
         onRunnable: () => scheduler.wake(),
         now: () => thread.nowMs,
+        takeWorkMs: () => scheduler.takeWorkMs(),
       });
       utterances.set(id, utterance);
       scheduler.add(utterance);

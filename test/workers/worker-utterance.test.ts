@@ -91,6 +91,7 @@ const NO_EVENTS: WorkerUtteranceEvents = {
   onFail: (thrown) => assert.fail(thrown as Error),
   onRunnable() {},
   now: () => 0,
+  takeWorkMs: () => 0,
 };
 
 const frame = () => ({ samples: new Float32Array(FRAME_SAMPLES) });

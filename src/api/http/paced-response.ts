@@ -21,10 +21,11 @@ export interface PacedFormat {
 }
 
 /**
- * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; after
- * `streamPatienceMs` the status is sent, and keep-alives until there is content.
+ * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; `streamPatienceMs`
+ * after its admission the status is sent, and keep-alives until there is content.
  *
  * @param first settles when there is content
+ * @param admitted resolves when the request no longer waits for others
  */
 export async function sendPaced(
   { options }: HttpDeps,
@@ -33,8 +34,9 @@ export async function sendPaced(
   { headers, keepAlive, failure }: PacedFormat,
   first: Promise<unknown>,
   write: (response: PacedResponse) => Promise<void>,
+  admitted: Promise<void> = Promise.resolve(),
 ): Promise<void> {
-  await Promise.race([first, settledOrTimeout(first, options.streamPatienceMs)]);
+  await Promise.race([first, admitted.then(() => settledOrTimeout(first, options.streamPatienceMs))]);
   reply.hijack();
   const { signal } = request.tracked;
   const all = { ...headersOf(reply), ...headers };

@@ -51,23 +51,27 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamFormat,
 ): Promise<void> {
+  let onAdmitted = (): void => {};
+  const admitted = new Promise<void>((resolve) => (onAdmitted = resolve));
   const speech = deps.service.speak(prepared, {
     ...request.tracked.caller,
     encoding: form.encoding,
     isStreamed: true,
+    onAdmitted,
     isPlayed: form.isPlayed && !pacesItself(request),
     onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
   const first = speech.next();
-  await sendPaced(deps, request, reply, form, first, async (response) => {
+  const write = async (response: PacedResponse): Promise<void> => {
     try {
       await pump(speech, first, response, form);
     } catch (error) {
       await speech.return(ABANDONED_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
       throw error;
     }
-  });
+  };
+  await sendPaced(deps, request, reply, form, first, write, admitted);
 }
 
 /** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */

@@ -7,7 +7,6 @@ import type { Lexicon } from "../../core/script.ts";
 import { PUBLISHED_GRAPH } from "../../engines/kokoro/graphs/convert.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
 import { unusedKokoroKnobs, voicesIn } from "../../engines/kokoro/voices.ts";
-import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoint-manifest.ts";
 import { voiceRecord } from "../../models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
@@ -52,9 +51,6 @@ const THREAD_BYTES = 450 * 2 ** 20;
  */
 const MAX_THREADS = 8;
 
-/** Cost of a slot: 0.6 s of processor time per second of speech, in addition to some 0.4 s before the first sound. */
-const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
-
 /** A thread may measure an unused voice for some seconds. */
 const STALL_MS = 60_000;
 
@@ -87,7 +83,6 @@ export async function kokoroCheckpoint(
     kind: "kokoro",
     memoryBytes,
     maxConcurrent,
-    price: PRICE,
     voice: voiceWith(labels, voices),
     unusedKnobs: unusedKokoroKnobs,
     ...idleUnload,

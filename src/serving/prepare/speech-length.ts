@@ -35,14 +35,15 @@ function piecesOf({ conversation: { open }, dialogue }: SizedRequest): readonly 
 const SLOW_CHARACTER_S = 0.12;
 const SLOW_ENDS_S = 2;
 
-/** Returns the minimum length of a reply in seconds; 0 if its text is not written yet. */
-export function minSpeechS(request: SizedRequest): number {
-  const lengthS = (piecesOf(request) ?? []).reduce((sum, { piece }) => {
+/** Returns the expected length of a reply in seconds, rather too long; its maximum if its text is not written yet. */
+export function expectedSpeechS(request: SizedRequest): number {
+  const maxS = request.delivery.maxFrames * FRAME_S;
+  const lengthS = piecesOf(request)?.reduce((sum, { piece }) => {
     const words = withoutPhonemes(spokenText(piece)).trim();
-    return sum + words.length / FAST_CHARACTERS_PER_S / ratesOf(piece).fastest + pausesS(piece);
+    return sum + words.length / CHARACTERS_PER_S / ratesOf(piece).slowest + pausesS(piece);
   }, 0);
-  return Math.min(request.delivery.maxFrames * FRAME_S, lengthS);
+  return Math.min(maxS, lengthS ?? maxS);
 }
 
-/** Longest words at the fastest pace; ordinary speech has 15. */
-const FAST_CHARACTERS_PER_S = 22;
+/** Ordinary speech has 15. */
+const CHARACTERS_PER_S = 14;

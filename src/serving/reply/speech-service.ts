@@ -12,7 +12,7 @@ import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import type { ResolvedRequest } from "../prepare/resolve-request.ts";
-import { minSpeechS } from "../prepare/speech-length.ts";
+import { expectedSpeechS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
 import { RunningWork, withDeadline } from "../running-work.ts";
 import { mapEngineError } from "../service-errors.ts";
@@ -23,6 +23,7 @@ import {
   type AuthoredText,
   beginWriting,
   boundedSentences,
+  noWriter,
   type WritingDeps,
   type WritingRequest,
   type WrittenReply,
@@ -64,6 +65,8 @@ export interface SpeechRequest extends Pick<Caller, "signal">, WritingRequest, F
   readonly limit?: TimeLimit;
   /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
   readonly isStreamed: boolean;
+  /** Called when it has a slot: only then is anything computed or sent. */
+  readonly onAdmitted?: () => void;
   /** Called when the utterance is ended while the consumer waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
@@ -194,8 +197,8 @@ export class SpeechService {
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
-    const { span } = request;
-    span.set(speechFacts(given, request.encoding, request.isStreamed));
+    const { span, isStreamed } = request;
+    span.set(speechFacts(given, request.encoding, isStreamed));
     // If the consumer stops asking, its client has left or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
     span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
@@ -214,11 +217,13 @@ export class SpeechService {
       let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
+        const lengthS = expectedSpeechS(prepared);
         const entering = this.#admissions
           .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, textStream !== null, minSpeechS(prepared));
+          .enter(request.keyId, stop.signal, cut, { isBegun: textStream !== null, isStreamed, lengthS });
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();
+        request.onAdmitted?.();
         toFirstAudio = span.begin("first audio");
         lease = await this.#lease(prepared.model, stop);
         const frames = openSpeechFrames({
@@ -264,7 +269,7 @@ export class SpeechService {
       textStream?.release();
       lease?.release();
       slot?.release();
-      const hasLeft = !settled && request.isStreamed && stats.frames > 0;
+      const hasLeft = !settled && isStreamed && stats.frames > 0;
       try {
         if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
       } finally {
@@ -345,12 +350,6 @@ export class SpeechService {
       throw error;
     }
   }
-}
-
-function noWriter(): ServiceError {
-  return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
-    retryAfterMs: 60_000,
-  });
 }
 
 function inputCharsOf({ input }: ResolvedRequest, { streamedText: words }: SpeechRequest): number {

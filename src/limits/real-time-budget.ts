@@ -1,0 +1,82 @@
+/** Speech of an open utterance, in seconds. */
+export interface NeededSpeech {
+  /** Speech that its listener has not played yet. */
+  readonly leadS: number;
+  /** Speech that is not computed yet. */
+  readonly leftS: number;
+}
+
+/** Seconds of speech over which the means of the speed decay. */
+const DECAYS_S: readonly number[] = [4, 40];
+/** Seconds of speech before which nothing is concluded. */
+const MIN_SPOKEN_S = 1;
+/** Times from now, in seconds, for which it is checked that everything due by then can be computed. */
+const HORIZONS_S: readonly number[] = [0.5, 1, 4];
+/** Seconds of speech that every listener should have left at those times, since a busy machine stalls. */
+const MARGIN_S = 0.5;
+/** Part of the measured speed that is promised. */
+const PROMISED_PART = 0.95;
+/** Milliseconds for which an answer holds. */
+const ANSWER_MS = 10;
+
+/** Judges by the measured speed of a model whether it can speak one utterance more in real time. */
+export class RealTimeBudget {
+  readonly #threads: number;
+  readonly #isCoarse: boolean;
+  readonly #means = DECAYS_S.map((decayS) => ({ decayS, computeMs: 0, spokenS: 0 }));
+  #answer = { atMs: Number.NEGATIVE_INFINITY, open: 0, canTake: true };
+
+  /**
+   * @param threads utterances that are computed at the same moment
+   * @param isCoarse whether an utterance is computed in large pieces by a thread of its own, so that only means count
+   */
+  constructor(threads: number, isCoarse: boolean) {
+    this.#threads = threads;
+    this.#isCoarse = isCoarse;
+  }
+
+  /**
+   * Seconds of speech that all threads compute per second; infinite before it is measured. The lower of two means: one
+   * notices soon that the machine got slower, the other notices later that it got faster.
+   */
+  get speed(): number {
+    const ofMeans = this.#means.map(
+      ({ computeMs, spokenS }) => (1_000 * this.#threads * spokenS) / computeMs,
+    );
+    return this.#means[0]!.spokenS < MIN_SPOKEN_S ? Number.POSITIVE_INFINITY : Math.min(...ofMeans);
+  }
+
+  /** @param computeMs wall time of one thread */
+  record(audioS: number, computeMs: number): void {
+    for (const mean of this.#means) {
+      const kept = Math.exp(-audioS / mean.decayS);
+      mean.computeMs = mean.computeMs * kept + computeMs;
+      mean.spokenS = mean.spokenS * kept + audioS;
+    }
+  }
+
+  /**
+   * Whether a further utterance can be opened. The first always can.
+   *
+   * @param open number of open utterances
+   * @param needed returns those that have to be computed
+   */
+  canTakeOne(open: number, nowMs: number, needed: () => readonly NeededSpeech[]): boolean {
+    const { speed } = this;
+    if (open === 0 || speed === Number.POSITIVE_INFINITY) return true;
+    const { atMs, open: before, canTake } = this.#answer;
+    if (open === before && nowMs - atMs < ANSWER_MS) return canTake;
+    const all = [...needed(), { leadS: 0, leftS: Number.POSITIVE_INFINITY }];
+    const isFast = this.#isCoarse ? all.length <= speed : canKeepUp(all, speed);
+    this.#answer = { atMs: nowMs, open, canTake: isFast };
+    return isFast;
+  }
+}
+
+/** Whether a model of this speed that computes what is due first can keep all listeners supplied. */
+export function canKeepUp(needed: readonly NeededSpeech[], speed: number): boolean {
+  return HORIZONS_S.every((horizonS) => {
+    const dueS = needed.map(({ leadS, leftS }) => Math.min(leftS, Math.max(0, horizonS + MARGIN_S - leadS)));
+    return dueS.reduce((sum, each) => sum + each, 0) <= PROMISED_PART * speed * horizonS;
+  });
+}

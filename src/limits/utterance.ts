@@ -1,0 +1,58 @@
+import type { ServiceError } from "../contract/errors.ts";
+import type { Waiter } from "./fair-queue.ts";
+import type { NeededSpeech } from "./real-time-budget.ts";
+
+/** Utterance that asks for a slot. */
+export interface NewUtterance {
+  /** Whether its text is written already: it may wait longer, and a server that stops lets it finish. */
+  readonly isBegun?: boolean;
+  /** Whether a listener takes its audio as it comes: it has to begin soon and must not run dry. */
+  readonly isStreamed?: boolean;
+  /** Expected seconds of speech. Default: unknown. */
+  readonly lengthS?: number;
+}
+
+/** Utterance that has a slot or waits for one. */
+export interface Utterance extends Required<NewUtterance> {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly stop: (reason: ServiceError) => void;
+  readonly askedMs: number;
+  state: "new" | "active" | "paused";
+  isEnding: boolean;
+  /** Start of its rest, in milliseconds; `null` while something is computed. */
+  restingSinceMs: number | null;
+  coming: Promise<void> | null;
+  entry: QueueEntry | null;
+  spokenS: number;
+  firstFrameMs: number | null;
+}
+
+export interface QueueEntry extends Waiter<void> {
+  readonly utterance: Utterance;
+}
+
+/** Whether it has not been opened yet. */
+export function isNew({ utterance }: QueueEntry): boolean {
+  return utterance.state === "new";
+}
+
+/** Returns the speech that its listener needs. */
+export function neededBy({ spokenS, firstFrameMs, lengthS }: Utterance, nowMs: number): NeededSpeech {
+  const playedS = (nowMs - (firstFrameMs ?? nowMs)) / 1_000;
+  return { leadS: Math.max(0, spokenS - playedS), leftS: Math.max(MIN_LEFT_S, lengthS - spokenS) };
+}
+
+/** Returns its rank in the line of its key: a resumed one already has a listener, a whole reply has none yet. */
+export function urgency({ utterance: { state, isStreamed } }: QueueEntry): number {
+  return state !== "new" ? 2 : isStreamed ? 1 : 0;
+}
+
+export function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
+  let found = 0;
+  for (const item of items) if (isMeant(item)) found++;
+  return found;
+}
+
+/** Minimum of what an utterance is expected to have left, in seconds. */
+const MIN_LEFT_S = 1;

@@ -6,7 +6,7 @@ import { oneClient, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 const CORES = 0.3;
-const RATES_PER_S: readonly number[] = [4, 8, 16];
+const RATES_PER_S: readonly number[] = [8, 16];
 
 /**
  * Ten-word sentences arrive at random times, more than the server's share of a core can speak, and are played in real
@@ -19,7 +19,7 @@ export const overload: Row = {
   async measure({ isQuick, note }) {
     const found: Overloaded[] = [];
     for (const ratePerS of RATES_PER_S) {
-      const each = await overloaded(ratePerS, isQuick ? 15_000 : 40_000);
+      const each = await overloaded(ratePerS, isQuick ? 10_000 : 20_000);
       note(each.said);
       found.push(each);
     }

@@ -16,6 +16,8 @@ const HORIZONS_S: readonly number[] = [0.5, 1, 4];
 const MARGIN_S = 0.5;
 /** Part of the measured speed that is promised. */
 const PROMISED_PART = 0.95;
+/** An utterance without a first frame, which takes as long as a second of speech: its sentence is planned. */
+export const NEW_SPEECH: NeededSpeech = { leadS: -1, leftS: Number.POSITIVE_INFINITY };
 /** Milliseconds for which an answer holds. */
 const ANSWER_MS = 10;
 
@@ -66,7 +68,7 @@ export class RealTimeBudget {
     if (open === 0 || speed === Number.POSITIVE_INFINITY) return true;
     const { atMs, open: before, canTake } = this.#answer;
     if (open === before && nowMs - atMs < ANSWER_MS) return canTake;
-    const all = [...needed(), { leadS: 0, leftS: Number.POSITIVE_INFINITY }];
+    const all = [...needed(), NEW_SPEECH];
     const isFast = this.#isCoarse ? all.length <= speed : canKeepUp(all, speed);
     this.#answer = { atMs: nowMs, open, canTake: isFast };
     return isFast;

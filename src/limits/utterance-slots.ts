@@ -54,7 +54,7 @@ const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
 /** Wait, in milliseconds, after which a stream is refused: if the machine is too slow for it, and if too many are open. */
-const PATIENCE_MS = 100;
+const PATIENCE_MS = 150;
 const FULL_PATIENCE_MS = 1_000;
 /** Interval of checks for resting utterances while others wait, in milliseconds. */
 const LOOK_MS = 50;

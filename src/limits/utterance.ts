@@ -1,6 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
 import type { Waiter } from "./fair-queue.ts";
-import type { NeededSpeech } from "./real-time-budget.ts";
+import { NEW_SPEECH, type NeededSpeech } from "./real-time-budget.ts";
 
 /** Utterance that asks for a slot. */
 export interface NewUtterance {
@@ -39,7 +39,8 @@ export function isNew({ utterance }: QueueEntry): boolean {
 
 /** Returns the speech that its listener needs. */
 export function neededBy({ spokenS, firstFrameMs, lengthS }: Utterance, nowMs: number): NeededSpeech {
-  const playedS = (nowMs - (firstFrameMs ?? nowMs)) / 1_000;
+  if (firstFrameMs === null) return NEW_SPEECH;
+  const playedS = (nowMs - firstFrameMs) / 1_000;
   return { leadS: Math.max(0, spokenS - playedS), leftS: Math.max(MIN_LEFT_S, lengthS - spokenS) };
 }
 

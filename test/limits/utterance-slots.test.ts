@@ -619,7 +619,7 @@ describe("a stream", () => {
 
   it("goes before a whole reply, which waits as long as ever", async () => {
     await withClock(async (tick) => {
-      const { admission, begin, pass } = await measured(4);
+      const { admission, begin, pass } = await measured(8);
       const { inside, waiting } = await fillUp(begin);
       const whole = begin({});
       const written = begin({ ...STREAM, isBegun: true });
@@ -648,7 +648,7 @@ describe("a stream", () => {
     const admission = new UtteranceSlots({ ...GENEROUS, concurrency: 100, keyConcurrency: 100, threads: 1 });
     for (let i = 0; i < 100; i++) slots.push(await admission.enter("a", NEVER, neverEnded, STREAM));
     await withClock(async (tick) => {
-      const { begin, pass } = await measured(4);
+      const { begin, pass } = await measured(8);
       const { inside, waiting } = await fillUp(begin);
       for (const slot of inside) slot.rest();
       pass(500);

@@ -1,11 +1,3 @@
-/** Speech of an open utterance, in seconds. */
-export interface NeededSpeech {
-  /** Speech that its listener has not played yet. */
-  readonly leadS: number;
-  /** Speech that is not computed yet. */
-  readonly leftS: number;
-}
-
 /** Seconds of speech over which the means of the speed decay. */
 const DECAYS_S: readonly number[] = [4, 40];
 /** Seconds of speech before which nothing is concluded. */
@@ -16,8 +8,8 @@ const HORIZONS_S: readonly number[] = [0.5, 1, 4];
 const MARGIN_S = 0.5;
 /** Part of the measured speed that is promised. */
 const PROMISED_PART = 0.95;
-/** An utterance without a first frame, which takes as long as a second of speech: its sentence is planned. */
-export const NEW_SPEECH: NeededSpeech = { leadS: -1, leftS: Number.POSITIVE_INFINITY };
+/** Lead of an utterance without a first frame, which takes as long as a second of speech: its sentence is planned. */
+export const NEW_LEAD_S = -1;
 /** Milliseconds for which an answer holds. */
 const ANSWER_MS = 10;
 
@@ -61,24 +53,28 @@ export class RealTimeBudget {
    * Whether a further utterance can be opened. The first always can.
    *
    * @param open number of open utterances
-   * @param needed returns those that have to be computed
+   * @param leadsS returns the leads over their listeners of those that have to be computed
    */
-  canTakeOne(open: number, nowMs: number, needed: () => readonly NeededSpeech[]): boolean {
+  canTakeOne(open: number, nowMs: number, leadsS: () => readonly number[]): boolean {
     const { speed } = this;
     if (open === 0 || speed === Number.POSITIVE_INFINITY) return true;
     const { atMs, open: before, canTake } = this.#answer;
     if (open === before && nowMs - atMs < ANSWER_MS) return canTake;
-    const all = [...needed(), NEW_SPEECH];
+    const all = [...leadsS(), NEW_LEAD_S];
     const isFast = this.#isCoarse ? all.length <= speed : canKeepUp(all, speed);
     this.#answer = { atMs: nowMs, open, canTake: isFast };
     return isFast;
   }
 }
 
-/** Whether a model of this speed that computes what is due first can keep all listeners supplied. */
-export function canKeepUp(needed: readonly NeededSpeech[], speed: number): boolean {
+/**
+ * Whether a model of this speed that computes what is due first can keep all listeners supplied.
+ *
+ * @param leadsS seconds of speech that each has and has not played
+ */
+export function canKeepUp(leadsS: readonly number[], speed: number): boolean {
   return HORIZONS_S.every((horizonS) => {
-    const dueS = needed.map(({ leadS, leftS }) => Math.min(leftS, Math.max(0, horizonS + MARGIN_S - leadS)));
-    return dueS.reduce((sum, each) => sum + each, 0) <= PROMISED_PART * speed * horizonS;
+    const dueS = leadsS.reduce((sum, leadS) => sum + Math.max(0, horizonS + MARGIN_S - leadS), 0);
+    return dueS <= PROMISED_PART * speed * horizonS;
   });
 }

@@ -6,7 +6,7 @@ import {
   count,
   isNew,
   type NewUtterance,
-  neededBy,
+  leadS,
   type QueueEntry,
   type Utterance,
   urgency,
@@ -119,12 +119,12 @@ export class UtteranceSlots {
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    { isBegun = false, isStreamed = false, lengthS = Number.POSITIVE_INFINITY }: NewUtterance = {},
+    { isBegun = false, isStreamed = false }: NewUtterance = {},
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
     const utterance: Utterance = {
-      ...{ key, signal, stop, isBegun, isStreamed, lengthS },
+      ...{ key, signal, stop, isBegun, isStreamed },
       state: "new",
       isEnding: false,
       askedMs: this.#nowMs(),
@@ -284,7 +284,7 @@ export class UtteranceSlots {
     return this.#budget.canTakeOne(this.#open.size, nowMs, () =>
       [...this.#open]
         .filter((each) => nowMs - (each.restingSinceMs ?? nowMs) < REST_MS)
-        .map((each) => neededBy(each, nowMs)),
+        .map((each) => leadS(each, nowMs)),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
 import type { Waiter } from "./fair-queue.ts";
-import { NEW_SPEECH, type NeededSpeech } from "./real-time-budget.ts";
+import { NEW_LEAD_S } from "./real-time-budget.ts";
 
 /** Utterance that asks for a slot. */
 export interface NewUtterance {
@@ -8,8 +8,6 @@ export interface NewUtterance {
   readonly isBegun?: boolean;
   /** Whether a listener takes its audio as it comes: it has to begin soon and must not run dry. */
   readonly isStreamed?: boolean;
-  /** Expected seconds of speech. Default: unknown. */
-  readonly lengthS?: number;
 }
 
 /** Utterance that has a slot or waits for one. */
@@ -37,11 +35,9 @@ export function isNew({ utterance }: QueueEntry): boolean {
   return utterance.state === "new";
 }
 
-/** Returns the speech that its listener needs. */
-export function neededBy({ spokenS, firstFrameMs, lengthS }: Utterance, nowMs: number): NeededSpeech {
-  if (firstFrameMs === null) return NEW_SPEECH;
-  const playedS = (nowMs - firstFrameMs) / 1_000;
-  return { leadS: Math.max(0, spokenS - playedS), leftS: Math.max(MIN_LEFT_S, lengthS - spokenS) };
+/** Returns the seconds of speech that its listener has not played yet. */
+export function leadS({ spokenS, firstFrameMs }: Utterance, nowMs: number): number {
+  return firstFrameMs === null ? NEW_LEAD_S : Math.max(0, spokenS - (nowMs - firstFrameMs) / 1_000);
 }
 
 /** Returns its rank in the line of its key: a resumed one already has a listener, a whole reply has none yet. */
@@ -54,6 +50,3 @@ export function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): num
   for (const item of items) if (isMeant(item)) found++;
   return found;
 }
-
-/** Minimum of what an utterance is expected to have left, in seconds. */
-const MIN_LEFT_S = 1;

@@ -35,7 +35,8 @@ describe("canKeepUp", () => {
       fc.property(fc.array(utterance, { minLength: 1, maxLength: 60 }), speeds, (open, speed) => {
         // Each was admitted while the earlier ones were open.
         const admitted: (typeof open)[number][] = [];
-        for (const each of open) if (canKeepUp([...admitted, each], speed)) admitted.push(each);
+        for (const each of open)
+          if (canKeepUp([...admitted, each].map(({ leadS }) => leadS), speed)) admitted.push(each);
         // A listener has 200 ms in hand when it begins to play.
         assert.ok(longestGapS(admitted, speed) <= 0.2, `${admitted.length} of ${open.length}`);
       }),
@@ -43,9 +44,8 @@ describe("canKeepUp", () => {
   });
 
   it("holds for fewer utterances, longer leads and faster machines", () => {
-    const utterance = fc.record({ leadS: fc.nat(8), leftS: fc.nat(12) });
     fc.assert(
-      fc.property(fc.array(utterance, { minLength: 1 }), fc.nat(40), (open, speed) => {
+      fc.property(fc.array(fc.nat(8), { minLength: 1 }), fc.nat(40), (open, speed) => {
         fc.pre(canKeepUp(open, speed));
         assert.ok(canKeepUp(open.slice(1), speed));
         assert.ok(
@@ -82,7 +82,7 @@ describe("RealTimeBudget", () => {
   it("always takes the first utterance, and no more than a coarse model keeps up with", () => {
     const budget = new RealTimeBudget(2, true);
     for (let i = 0; i < 20; i++) budget.record(FRAME_S, 140);
-    const needed = (count: number) => () => Array.from({ length: count }, () => ({ leadS: 9, leftS: 9 }));
+    const needed = (count: number) => () => Array<number>(count).fill(9);
     assert.equal(budget.canTakeOne(0, 0, needed(0)), true);
     assert.equal(budget.canTakeOne(1, 100, needed(1)), false);
   });

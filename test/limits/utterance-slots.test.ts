@@ -561,7 +561,7 @@ describe("utterance slots", () => {
 });
 
 describe("a stream", () => {
-  const STREAM = { isStreamed: true, lengthS: 5 };
+  const STREAM = { isStreamed: true };
 
   /** Admission whose two threads were measured at `speed` seconds of speech a second. */
   async function measured(speed: number, options: Partial<UtteranceSlotOptions> = {}) {

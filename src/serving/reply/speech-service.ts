@@ -12,7 +12,6 @@ import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import type { ResolvedRequest } from "../prepare/resolve-request.ts";
-import { expectedSpeechS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
 import { RunningWork, withDeadline } from "../running-work.ts";
 import { mapEngineError } from "../service-errors.ts";
@@ -217,10 +216,9 @@ export class SpeechService {
       let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
-        const lengthS = expectedSpeechS(prepared);
         const entering = this.#admissions
           .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, { isBegun: textStream !== null, isStreamed, lengthS });
+          .enter(request.keyId, stop.signal, cut, { isBegun: textStream !== null, isStreamed });
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();
         request.onAdmitted?.();

@@ -5,9 +5,10 @@ import { RealTimeBudget } from "./real-time-budget.ts";
 import {
   count,
   isNew,
-  type NewUtterance,
   leadS,
+  type NewUtterance,
   type QueueEntry,
+  REST_MS,
   type Utterance,
   urgency,
 } from "./utterance.ts";
@@ -45,8 +46,6 @@ export interface Slot {
   release(): void;
 }
 
-/** Rest, in milliseconds, after which a waiting utterance takes the slot. */
-const REST_MS = 500;
 /** Lead over its listener, in seconds, from which an utterance lets others go first. */
 const AHEAD_S = 1;
 /** For each slot two utterances may be open: one computed, one paused. */
@@ -75,6 +74,8 @@ export class UtteranceSlots {
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
   readonly #budget: RealTimeBudget;
+  readonly #keepsSlots: boolean;
+  readonly #maxOpen: number;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -82,7 +83,10 @@ export class UtteranceSlots {
   constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#budget = new RealTimeBudget(options.threads ?? options.concurrency, this.#keepsSlots);
+    const { concurrency, threads = concurrency, keepsSlots = false } = options;
+    this.#keepsSlots = keepsSlots;
+    this.#maxOpen = concurrency * (keepsSlots ? 1 : OPEN_PER_SLOT);
+    this.#budget = new RealTimeBudget(threads, keepsSlots);
   }
 
   get taken(): number {
@@ -124,7 +128,11 @@ export class UtteranceSlots {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
     const utterance: Utterance = {
-      ...{ key, signal, stop, isBegun, isStreamed },
+      key,
+      signal,
+      stop,
+      isBegun,
+      isStreamed,
       state: "new",
       isEnding: false,
       askedMs: this.#nowMs(),
@@ -266,26 +274,15 @@ export class UtteranceSlots {
     return !this.#keepsSlots && this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
   }
 
-  get #keepsSlots(): boolean {
-    return this.#options.keepsSlots === true;
-  }
-
   get #isFull(): boolean {
     return this.#open.size >= this.#maxOpen;
-  }
-
-  get #maxOpen(): number {
-    return this.#options.concurrency * (this.#keepsSlots ? 1 : OPEN_PER_SLOT);
   }
 
   /** Whether the machine is fast enough for one utterance more. */
   #canKeepUp(): boolean {
     const nowMs = this.#nowMs();
-    return this.#budget.canTakeOne(this.#open.size, nowMs, () =>
-      [...this.#open]
-        .filter((each) => nowMs - (each.restingSinceMs ?? nowMs) < REST_MS)
-        .map((each) => leadS(each, nowMs)),
-    );
+    const leadsS = () => [...this.#open].map((each) => leadS(each, nowMs));
+    return this.#budget.canTakeOne(this.#open.size, nowMs, leadsS);
   }
 
   /** Whether a slot is free, or can be taken from the utterance that has rested longest. */

@@ -2,6 +2,9 @@ import type { ServiceError } from "../contract/errors.ts";
 import type { Waiter } from "./fair-queue.ts";
 import { NEW_LEAD_S } from "./real-time-budget.ts";
 
+/** Rest, in milliseconds, after which a waiting utterance takes the slot. */
+export const REST_MS = 500;
+
 /** Utterance that asks for a slot. */
 export interface NewUtterance {
   /** Whether its text is written already: it may wait longer, and a server that stops lets it finish. */
@@ -35,8 +38,9 @@ export function isNew({ utterance }: QueueEntry): boolean {
   return utterance.state === "new";
 }
 
-/** Returns the seconds of speech that its listener has not played yet. */
-export function leadS({ spokenS, firstFrameMs }: Utterance, nowMs: number): number {
+/** Returns the seconds of speech that its listener has not played yet; infinite if its client reads nothing. */
+export function leadS({ spokenS, firstFrameMs, restingSinceMs }: Utterance, nowMs: number): number {
+  if (restingSinceMs !== null && nowMs - restingSinceMs >= REST_MS) return Number.POSITIVE_INFINITY;
   return firstFrameMs === null ? NEW_LEAD_S : Math.max(0, spokenS - (nowMs - firstFrameMs) / 1_000);
 }
 

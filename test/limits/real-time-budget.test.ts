@@ -36,7 +36,13 @@ describe("canKeepUp", () => {
         // Each was admitted while the earlier ones were open.
         const admitted: (typeof open)[number][] = [];
         for (const each of open)
-          if (canKeepUp([...admitted, each].map(({ leadS }) => leadS), speed)) admitted.push(each);
+          if (
+            canKeepUp(
+              [...admitted, each].map(({ leadS }) => leadS),
+              speed,
+            )
+          )
+            admitted.push(each);
         // A listener has 200 ms in hand when it begins to play.
         assert.ok(longestGapS(admitted, speed) <= 0.2, `${admitted.length} of ${open.length}`);
       }),
@@ -48,12 +54,8 @@ describe("canKeepUp", () => {
       fc.property(fc.array(fc.nat(8), { minLength: 1 }), fc.nat(40), (open, speed) => {
         fc.pre(canKeepUp(open, speed));
         assert.ok(canKeepUp(open.slice(1), speed));
-        assert.ok(
-          canKeepUp(
-            open.map(({ leadS, leftS }) => ({ leadS: leadS + 1, leftS })),
-            speed,
-          ),
-        );
+        const further = open.map((leadS) => leadS + 1);
+        assert.ok(canKeepUp(further, speed));
         assert.ok(canKeepUp(open, speed + 1));
       }),
     );

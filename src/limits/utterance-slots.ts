@@ -9,9 +9,9 @@ import {
   type NewUtterance,
   type QueueEntry,
   REST_MS,
-  type Utterance,
+  type SlotUtterance,
   urgency,
-} from "./utterance.ts";
+} from "./slot-utterance.ts";
 
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
@@ -70,7 +70,7 @@ export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<QueueEntry>();
-  readonly #open = new Set<Utterance>();
+  readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
   readonly #budget: RealTimeBudget;
@@ -127,7 +127,7 @@ export class UtteranceSlots {
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
-    const utterance: Utterance = {
+    const utterance: SlotUtterance = {
       key,
       signal,
       stop,
@@ -176,7 +176,7 @@ export class UtteranceSlots {
     }
   }
 
-  #work(utterance: Utterance, aheadS: number): Promise<void> | null {
+  #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
     utterance.restingSinceMs = null;
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
@@ -192,7 +192,7 @@ export class UtteranceSlots {
   }
 
   /** Whether the next admissible utterance has a better claim to the slot. */
-  #shouldYield({ key }: Utterance, aheadS: number): boolean {
+  #shouldYield({ key }: SlotUtterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
       if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
@@ -200,7 +200,7 @@ export class UtteranceSlots {
     return false;
   }
 
-  #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
+  #turnOf(utterance: SlotUtterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
     return waitForAdmission<void>(
       { key, signal, ...(limit === undefined ? {} : { limit }) },
@@ -247,7 +247,7 @@ export class UtteranceSlots {
     }
   }
 
-  #activate(utterance: Utterance): void {
+  #activate(utterance: SlotUtterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
@@ -294,8 +294,8 @@ export class UtteranceSlots {
     return true;
   }
 
-  #longestResting(isMeant: (utterance: Utterance) => boolean): Utterance | null {
-    let longest: Utterance | null = null;
+  #longestResting(isMeant: (utterance: SlotUtterance) => boolean): SlotUtterance | null {
+    let longest: SlotUtterance | null = null;
     for (const each of this.#open) {
       if (each.restingSinceMs === null || !isMeant(each)) continue;
       if (longest === null || each.restingSinceMs < longest.restingSinceMs!) longest = each;
@@ -337,12 +337,12 @@ export class UtteranceSlots {
     return false;
   }
 
-  #pause(utterance: Utterance): void {
+  #pause(utterance: SlotUtterance): void {
     utterance.state = "paused";
     this.#activeBy.add(utterance.key, -1);
   }
 
-  #leave(utterance: Utterance): void {
+  #leave(utterance: SlotUtterance): void {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);

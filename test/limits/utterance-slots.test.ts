@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import type { NewUtterance } from "../../src/limits/utterance.ts";
+import type { NewUtterance } from "../../src/limits/slot-utterance.ts";
 import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";

@@ -14,7 +14,7 @@ export interface NewUtterance {
 }
 
 /** Utterance that has a slot or waits for one. */
-export interface Utterance extends Required<NewUtterance> {
+export interface SlotUtterance extends Required<NewUtterance> {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
@@ -30,7 +30,7 @@ export interface Utterance extends Required<NewUtterance> {
 }
 
 export interface QueueEntry extends Waiter<void> {
-  readonly utterance: Utterance;
+  readonly utterance: SlotUtterance;
 }
 
 /** Whether it has not been opened yet. */
@@ -39,7 +39,7 @@ export function isNew({ utterance }: QueueEntry): boolean {
 }
 
 /** Returns the seconds of speech that its listener has not played yet; infinite if its client reads nothing. */
-export function leadS({ spokenS, firstFrameMs, restingSinceMs }: Utterance, nowMs: number): number {
+export function leadS({ spokenS, firstFrameMs, restingSinceMs }: SlotUtterance, nowMs: number): number {
   if (restingSinceMs !== null && nowMs - restingSinceMs >= REST_MS) return Number.POSITIVE_INFINITY;
   return firstFrameMs === null ? NEW_LEAD_S : Math.max(0, spokenS - (nowMs - firstFrameMs) / 1_000);
 }

@@ -37,6 +37,7 @@ import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
+import { overload } from "./rows/overload.ts";
 import { pairs } from "./rows/pairs.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
@@ -71,6 +72,7 @@ export const ROWS: readonly Row[] = [
   engineCpu,
   collections,
   streams,
+  overload,
   memory,
   libraryMemory,
   start,

@@ -11,16 +11,35 @@ async function generate(job: LoadJob): Promise<LoadResult[]> {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const random = mulberry32(job.seed);
+  const beganMs = performance.now();
   let left = job.requests ?? Number.POSITIVE_INFINITY;
   const timer = job.durationMs === undefined ? undefined : setTimeout(() => stop.abort(), job.durationMs);
+
+  const nextBody = () => job.bodies[Math.floor(random() * job.bodies.length)] ?? "";
+  const { ratePerS } = job;
+  if (ratePerS !== undefined) {
+    const requests: Promise<void>[] = [];
+    for (let atMs = 0; left > 0 && !stop.signal.aborted; left -= 1) {
+      atMs -= (1_000 * Math.log(1 - random())) / ratePerS;
+      await pause(atMs - (performance.now() - beganMs), stop.signal);
+      const client = new LoadClient(job);
+      const reply = client.request(nextBody(), stop.signal).then((result) => {
+        utterances.push(result);
+        client.close();
+      });
+      requests.push(reply);
+    }
+    await Promise.all(requests);
+    clearTimeout(timer);
+    return utterances;
+  }
 
   const clients = Array.from({ length: job.clients }, async () => {
     const client = new LoadClient(job);
     await pause(random() * job.pauseMs.start, stop.signal);
     while (left > 0 && !stop.signal.aborted) {
       left -= 1;
-      const body = job.bodies[Math.floor(random() * job.bodies.length)] ?? "";
-      utterances.push(await client.request(body, stop.signal));
+      utterances.push(await client.request(nextBody(), stop.signal));
       await pause(random() * job.pauseMs.between, stop.signal);
     }
     client.close();

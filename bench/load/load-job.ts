@@ -1,5 +1,7 @@
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url"; /** What a load generator is asked to do. It can be cloned into another process. */
+import { fileURLToPath } from "node:url";
+
+/** What a load generator is asked to do. It can be cloned into another process. */
 export interface LoadJob {
   /** `http://host:port`. */
   readonly url: string;
@@ -15,6 +17,8 @@ export interface LoadJob {
   readonly requests?: number;
   /** Time after which everything is cut off, in milliseconds. */
   readonly durationMs?: number;
+  /** Requests a second, at random times (Poisson) whatever becomes of the earlier ones. `clients` then has no effect. */
+  readonly ratePerS?: number;
   /** Clients begin at random within this time, and wait at random up to this long between two requests. */
   readonly pauseMs: { readonly start: number; readonly between: number };
   readonly seed: number;

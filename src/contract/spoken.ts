@@ -48,11 +48,7 @@ export const VISEMES = [
 ] as const;
 
 export const VisemeTiming = Type.Object(
-  {
-    viseme: stringEnum(VISEMES),
-    start,
-    end,
-  },
+  { viseme: stringEnum(VISEMES), start, end },
   { title: "SpokenViseme" },
 );
 export type VisemeTiming = Static<typeof VisemeTiming>;

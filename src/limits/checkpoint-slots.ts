@@ -1,13 +1,13 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
+import { type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
+
+export type SlotState = "active" | "paused" | "queued";
 
 /** Slots of a checkpoint that does not share those of this machine. */
 export interface CheckpointSlotOptions {
   readonly slots: number;
   /** Whether a slot is taken as long as an utterance is open, even while nothing is computed. */
   readonly keepsSlots: boolean;
-  /** Cost of a slot, where it is known. */
-  readonly price?: SlotPrice;
 }
 
 /**
@@ -22,9 +22,10 @@ export class CheckpointSlots {
     this.#here = new UtteranceSlots(options);
     const isLimited = options.keyConcurrency < options.concurrency;
     this.#own = new Map(
-      [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
+      [...own].map(([checkpoint, { slots: concurrency, keepsSlots }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new UtteranceSlots({ ...options, concurrency, keyConcurrency, ...kept })];
+        const limits = { ...options, concurrency, keyConcurrency, keepsSlots, threads: concurrency };
+        return [checkpoint, new UtteranceSlots(limits)];
       }),
     );
   }
@@ -33,16 +34,9 @@ export class CheckpointSlots {
     return this.#own.get(checkpoint) ?? this.#here;
   }
 
-  get active(): number {
-    return this.#sum(({ active }) => active);
-  }
-
-  get paused(): number {
-    return this.#sum(({ paused }) => paused);
-  }
-
-  get queued(): number {
-    return this.#sum(({ queued }) => queued);
+  /** Returns the number of utterances of all checkpoints that are computed, paused, or wait to begin. */
+  count(state: SlotState): number {
+    return this.#all().reduce((sum, slots) => sum + slots[state], 0);
   }
 
   /** Returns why a further request of the key would be refused by every checkpoint; `null` if one may accept it. */
@@ -57,9 +51,5 @@ export class CheckpointSlots {
 
   #all(): UtteranceSlots[] {
     return [this.#here, ...this.#own.values()];
-  }
-
-  #sum(of: (admission: UtteranceSlots) => number): number {
-    return this.#all().reduce((sum, admission) => sum + of(admission), 0);
   }
 }

@@ -78,6 +78,7 @@ export function serverLimits(settings: Settings): ServerLimits {
   return {
     speaking: {
       concurrency,
+      threads: workerCount(settings),
       keyConcurrency: keyConcurrency > 0 ? Math.min(keyConcurrency, concurrency) : concurrency,
       queueDepth,
       keyQueueDepth,

@@ -1,6 +1,16 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
-import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
+import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
+import { RealTimeBudget } from "./real-time-budget.ts";
+import {
+  isNew,
+  leadS,
+  type NewUtterance,
+  type QueueEntry,
+  REST_MS,
+  type SlotUtterance,
+  urgency,
+} from "./slot-utterance.ts";
 
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
@@ -14,16 +24,9 @@ export interface UtteranceSlotOptions {
   readonly queueWaitMs: number;
   /** Whether every open utterance keeps a slot, so that no more are opened than there are slots. Default: false. */
   readonly keepsSlots?: boolean;
-  /** Cost of kept slots: a request that could not get one in time is refused at once. */
-  readonly price?: SlotPrice;
+  /** Utterances computed at the same moment. Default: `concurrency`. */
+  readonly threads?: number;
   readonly nowMs?: () => number;
-}
-
-export interface SlotPrice {
-  /** Minimum seconds of a slot per second of speech. */
-  readonly perSecond: number;
-  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
-  readonly patienceMs: number;
 }
 
 /** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
@@ -37,19 +40,22 @@ export interface Slot {
    * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
    */
   work(aheadS: number): Promise<void> | null;
+  /** Records speech that was handed over. `computeMs`: time that its thread took for it, if known. */
+  record(audioS: number, computeMs?: number): void;
   release(): void;
 }
 
-/** Rest, in milliseconds, after which a waiting utterance takes the slot. */
-const REST_MS = 500;
 /** Lead over its listener, in seconds, from which an utterance lets others go first. */
 const AHEAD_S = 1;
 /** For each slot two utterances may be open: one computed, one paused. */
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
+/** Wait, in milliseconds, after which a stream is refused: if the machine is too slow for it, and if too many are open. */
+const PATIENCE_MS = 150;
+const FULL_PATIENCE_MS = 1_000;
 /** Interval of checks for resting utterances while others wait, in milliseconds. */
-const LOOK_MS = 100;
+const LOOK_MS = 50;
 
 export const SPEAKING = "utterances being spoken";
 
@@ -57,15 +63,18 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything.
+ * everything. Streams are opened only while the measured speed suffices for all that are open.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<QueueEntry>();
-  readonly #open = new Set<Utterance>();
+  readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
+  readonly #budget: RealTimeBudget;
+  readonly #keepsSlots: boolean;
+  readonly #maxOpen: number;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -73,6 +82,10 @@ export class UtteranceSlots {
   constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
+    const { concurrency, threads = concurrency, keepsSlots = false } = options;
+    this.#keepsSlots = keepsSlots;
+    this.#maxOpen = concurrency * (keepsSlots ? 1 : OPEN_PER_SLOT);
+    this.#budget = new RealTimeBudget(threads, keepsSlots);
   }
 
   get taken(): number {
@@ -80,7 +93,9 @@ export class UtteranceSlots {
   }
 
   get active(): number {
-    return count(this.#open, ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null);
+    return [...this.#open].filter(
+      ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null,
+    ).length;
   }
 
   /** Utterances that have begun and wait: for a slot, their client, text, or to be less far ahead. */
@@ -89,51 +104,46 @@ export class UtteranceSlots {
   }
 
   get queued(): number {
-    return count(this.#queue, isNew);
+    return [...this.#queue].filter(isNew).length;
   }
 
   /** Returns why a further request of the key would be refused at once; `null` if it would not. */
   refusalFor(key: string): ServiceError | null {
     if (this.#isClosed) return shuttingDownError();
-    const ofKey = count(this.#queue.of(key), isNew);
+    const ofKey = this.#queue.of(key).filter(isNew).length;
     return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyFullError(SPEAKING) : null;
   }
 
   /**
-   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total) or if the
-   * wait is too long or the server stops (502), and with the signal's reason. If slots have a price, it rejects at
-   * once a request that none can be free for in time: 429 if its key has them all.
+   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total), if the wait
+   * is too long, the machine too slow for a further stream or the server stops (502), and with the signal's reason.
    *
    * @param stop ends the utterance if it has rested for long and others have no room
-   * @param isBegun its text is written: a server that stops lets it finish
-   * @param leastS minimum seconds of speech
    */
   async enter(
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    isBegun = false,
-    leastS = 0,
+    { isBegun = false, isStreamed = false }: NewUtterance = {},
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
-    const { queueWaitMs, price } = this.#options;
-    const utterance: Utterance = {
+    const utterance: SlotUtterance = {
       key,
       signal,
       stop,
-      state: "new",
       isBegun,
+      isStreamed,
+      state: "new",
       isEnding: false,
+      askedMs: this.#nowMs(),
       restingSinceMs: null,
       coming: null,
       entry: null,
-      takesMs: 1_000 * leastS * (price?.perSecond ?? 0),
-      sinceMs: null,
+      spokenS: 0,
+      firstFrameMs: null,
     };
-    // Text that is written already is worth a longer wait.
-    const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
-    await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
+    await this.#turnOf(utterance, this.#options.queueWaitMs);
     return {
       rest: () => {
         utterance.restingSinceMs ??= this.#nowMs();
@@ -146,6 +156,12 @@ export class UtteranceSlots {
         this.#serve();
       },
       work: (aheadS) => this.#work(utterance, aheadS),
+      record: (audioS, computeMs) => {
+        utterance.firstFrameMs ??= this.#nowMs();
+        utterance.spokenS += audioS;
+        if (computeMs !== undefined) this.#budget.record(audioS, computeMs);
+        if (this.#queue.size > 0) this.#serve();
+      },
       release: () => this.#leave(utterance),
     };
   }
@@ -158,7 +174,7 @@ export class UtteranceSlots {
     }
   }
 
-  #work(utterance: Utterance, aheadS: number): Promise<void> | null {
+  #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
     utterance.restingSinceMs = null;
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
@@ -174,7 +190,7 @@ export class UtteranceSlots {
   }
 
   /** Whether the next admissible utterance has a better claim to the slot. */
-  #shouldYield({ key }: Utterance, aheadS: number): boolean {
+  #shouldYield({ key }: SlotUtterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
       if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
@@ -182,16 +198,15 @@ export class UtteranceSlots {
     return false;
   }
 
-  #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
+  #turnOf(utterance: SlotUtterance, waitMs?: number): Promise<void> {
     const { key, signal } = utterance;
+    const limit = waitMs === undefined ? {} : { limit: { waitMs, late: () => serverFullError(SPEAKING) } };
     return waitForAdmission<void>(
-      { key, signal, ...(limit === undefined ? {} : { limit }) },
+      { key, signal, ...limit },
       (waiter) => {
         const entry = { ...waiter, utterance };
         utterance.entry = entry;
-        // A resumed utterance already has a listener, so it goes before new ones.
-        if (isNew(entry)) this.#queue.add(key, entry);
-        else this.#queue.add(key, entry, isNew);
+        this.#queue.add(key, entry, (other) => urgency(entry) > urgency(other));
         this.#serve();
         if (utterance.state === "new") this.#refuseBeyondDepth(entry);
       },
@@ -204,38 +219,11 @@ export class UtteranceSlots {
   }
 
   #refuseBeyondDepth(entry: QueueEntry): void {
-    const { queueDepth, keyQueueDepth, price } = this.#options;
+    const { queueDepth, keyQueueDepth } = this.#options;
     // A full queue drops the newest request of the key that has most in it.
     if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverFullError(SPEAKING));
-    else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyFullError(SPEAKING));
-    else if (price !== undefined && !entry.utterance.isBegun) {
-      const waitMs = this.#leastWaitMs(entry);
-      if (waitMs > price.patienceMs) entry.refuse(this.#fullFor(entry.key, waitMs));
-    }
-  }
-
-  /**
-   * Minimum time until a newcomer can have a slot: after the open utterances, and those of its key that wait first.
-   */
-  #leastWaitMs(entry: QueueEntry): number {
-    const nowMs = this.#nowMs();
-    const free = Array.from({ length: this.#options.concurrency }, () => 0);
-    [...this.#open].forEach(({ sinceMs, takesMs }, at) => {
-      free[at] = Math.max(0, (sinceMs ?? nowMs) + takesMs - nowMs);
-    });
-    for (const each of this.#queue.of(entry.key)) {
-      free.sort((a, b) => a - b);
-      if (each === entry) break;
-      free[0]! += each.utterance.takesMs;
-    }
-    return free[0]!;
-  }
-
-  /** Blames the key itself if it holds every slot, else the server. */
-  #fullFor(key: string, retryAfterMs?: number): ServiceError {
-    const { price, concurrency } = this.#options;
-    const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
-    return isOwn ? keyFullError(SPEAKING, retryAfterMs) : serverFullError(SPEAKING, retryAfterMs);
+    else if (this.#queue.of(entry.key).filter(isNew).length > keyQueueDepth)
+      entry.refuse(keyFullError(SPEAKING));
   }
 
   #serve(): void {
@@ -245,20 +233,24 @@ export class UtteranceSlots {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
         ({ key }) => this.#activeBy.of(key),
-      )!;
+      );
+      // Leads shrink with time, so what could be opened a moment ago may not be any more.
+      if (next === undefined) break;
       this.#activate(next.utterance);
       next.admit();
     }
     this.#isServing = false;
-    clearTimeout(this.#look);
-    if (this.#queue.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
+    if (this.#queue.size > 0) this.#look ??= setTimeout(() => this.#lookAround(), LOOK_MS);
+    else {
+      clearTimeout(this.#look);
+      this.#look = undefined;
+    }
   }
 
-  #activate(utterance: Utterance): void {
+  #activate(utterance: SlotUtterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
-      utterance.sinceMs = this.#nowMs();
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -277,10 +269,15 @@ export class UtteranceSlots {
 
   /** When the maximum is open, a key that has less than its share may still open one. */
   #mayOpen(key: string): boolean {
-    const { concurrency, keepsSlots = false } = this.#options;
-    if (keepsSlots) return this.#open.size < concurrency;
-    const maxOpen = OPEN_PER_SLOT * concurrency;
-    return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
+    const nowMs = this.#nowMs();
+    const leadsS = [...this.#open].map((each) => leadS(each, nowMs));
+    if (!this.#isFull && this.#budget.canTakeOne(leadsS)) return true;
+    const maxOpen = Math.min(this.#maxOpen, this.#budget.speed);
+    return !this.#keepsSlots && this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
+  }
+
+  get #isFull(): boolean {
+    return this.#open.size >= this.#maxOpen;
   }
 
   /** Whether a slot is free, or can be taken from the utterance that has rested longest. */
@@ -292,8 +289,8 @@ export class UtteranceSlots {
     return true;
   }
 
-  #longestResting(isMeant: (utterance: Utterance) => boolean): Utterance | null {
-    let longest: Utterance | null = null;
+  #longestResting(isMeant: (utterance: SlotUtterance) => boolean): SlotUtterance | null {
+    let longest: SlotUtterance | null = null;
     for (const each of this.#open) {
       if (each.restingSinceMs === null || !isMeant(each)) continue;
       if (longest === null || each.restingSinceMs < longest.restingSinceMs!) longest = each;
@@ -302,67 +299,45 @@ export class UtteranceSlots {
   }
 
   #lookAround(): void {
+    this.#look = undefined;
     this.#serve();
+    this.#refuseLateStreams();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     // Kept slots are never taken over by others, so a resting utterance blocks them.
-    const keepsSlots = this.#options.keepsSlots === true;
-    const idle = this.#longestResting(({ state }) => keepsSlots || state === "paused");
+    const idle = this.#longestResting(({ state }) => this.#keepsSlots || state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
     idle.isEnding = true;
     idle.stop(idleTooLongError());
   }
 
-  /** Whether a newcomer waits only for another utterance to end. */
-  #isOpeningAwaited(): boolean {
-    for (const entry of this.#queue.firsts()) {
-      const { key } = entry;
-      if (!isNew(entry) || this.#mayOpen(key)) continue;
-      if (this.#openBy.of(key) < this.#options.keyConcurrency) return true;
+  /** Refuses streams that cannot begin soon, so that their clients can ask another server. */
+  #refuseLateStreams(): void {
+    const patienceMs = this.#isFull ? FULL_PATIENCE_MS : PATIENCE_MS;
+    for (const entry of [...this.#queue]) {
+      const { isBegun, isStreamed, askedMs } = entry.utterance;
+      if (!isNew(entry) || isBegun || !isStreamed || this.#nowMs() - askedMs < patienceMs) continue;
+      if (!this.#mayOpen(entry.key)) entry.refuse(serverFullError(SPEAKING));
     }
-    return false;
   }
 
-  #pause(utterance: Utterance): void {
+  /** Whether a newcomer waits only for another utterance to end. */
+  #isOpeningAwaited(): boolean {
+    const { keyConcurrency } = this.#options;
+    const waits = ({ key }: QueueEntry) => !this.#mayOpen(key) && this.#openBy.of(key) < keyConcurrency;
+    return this.#isFull && [...this.#queue.firsts()].some((first) => isNew(first) && waits(first));
+  }
+
+  #pause(utterance: SlotUtterance): void {
     utterance.state = "paused";
     this.#activeBy.add(utterance.key, -1);
   }
 
-  #leave(utterance: Utterance): void {
+  #leave(utterance: SlotUtterance): void {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
     utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
-}
-
-interface Utterance {
-  readonly key: string;
-  readonly signal: AbortSignal;
-  readonly stop: (reason: ServiceError) => void;
-  state: "new" | "active" | "paused";
-  readonly isBegun: boolean;
-  isEnding: boolean;
-  /** Start of its rest, in milliseconds; `null` while something is computed. */
-  restingSinceMs: number | null;
-  coming: Promise<void> | null;
-  entry: QueueEntry | null;
-  /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
-  readonly takesMs: number;
-  sinceMs: number | null;
-}
-
-interface QueueEntry extends Waiter<void> {
-  readonly utterance: Utterance;
-}
-
-function isNew({ utterance }: QueueEntry): boolean {
-  return utterance.state === "new";
-}
-
-function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
-  let found = 0;
-  for (const item of items) if (isMeant(item)) found++;
-  return found;
 }

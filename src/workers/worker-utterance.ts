@@ -47,6 +47,9 @@ export class WorkerUtterance {
   readonly #voice: ChosenVoice;
   #credit: number;
   #dueMs: number;
+  /** Start of the step, and the time of steps before it that made no frame, in milliseconds. */
+  #steppedMs = 0;
+  #computeMs = 0;
   #inFlight = false;
   #over = false;
   #hasSpoken = false;
@@ -100,6 +103,7 @@ export class WorkerUtterance {
 
   /** Computes until a further frame, a wait for text, or the end. Never throws. */
   step(): Promise<void> {
+    this.#steppedMs = this.#events.now();
     return new Promise((resolve) => {
       this.#release = resolve;
       if (this.#inFlight) this.#handOver();
@@ -170,7 +174,7 @@ export class WorkerUtterance {
       this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;
-      this.#made.push(owned(result.value));
+      this.#made.push({ ...owned(result.value), computeMs: this.#takeComputeMs() });
       if (!this.#mayKeep()) this.#sendMade();
     }
   }
@@ -187,7 +191,16 @@ export class WorkerUtterance {
     this.#made = [];
   }
 
+  /** Returns the milliseconds spent on steps since the last call. */
+  #takeComputeMs(): number {
+    const nowMs = this.#events.now();
+    const takenMs = this.#computeMs + nowMs - this.#steppedMs;
+    [this.#computeMs, this.#steppedMs] = [0, nowMs];
+    return takenMs;
+  }
+
   #pauseForText(): void {
+    this.#computeMs = this.#takeComputeMs();
     this.#sendMade();
     this.#release();
   }

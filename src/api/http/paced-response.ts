@@ -22,9 +22,10 @@ export interface PacedFormat {
 
 /**
  * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; after
- * `streamPatienceMs` the status is sent, and keep-alives until there is content.
+ * `streamPatienceMs` the status is sent, unless the request waits for others, and keep-alives until there is content.
  *
  * @param first settles when there is content
+ * @param entering returns the wait for others; rejects if `first` will
  */
 export async function sendPaced(
   { options }: HttpDeps,
@@ -33,8 +34,10 @@ export async function sendPaced(
   { headers, keepAlive, failure }: PacedFormat,
   first: Promise<unknown>,
   write: (response: PacedResponse) => Promise<void>,
+  entering = (): Promise<unknown> => Promise.resolve(),
 ): Promise<void> {
   await Promise.race([first, settledOrTimeout(first, options.streamPatienceMs)]);
+  await Promise.race([first, entering().catch(() => first)]);
   reply.hijack();
   const { signal } = request.tracked;
   const all = { ...headersOf(reply), ...headers };

@@ -51,23 +51,26 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamFormat,
 ): Promise<void> {
+  let entering: Promise<unknown> = Promise.resolve();
   const speech = deps.service.speak(prepared, {
     ...request.tracked.caller,
     encoding: form.encoding,
     isStreamed: true,
+    onQueued: (wait) => (entering = wait),
     isPlayed: form.isPlayed && !pacesItself(request),
     onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
   const first = speech.next();
-  await sendPaced(deps, request, reply, form, first, async (response) => {
+  const write = async (response: PacedResponse) => {
     try {
       await pump(speech, first, response, form);
     } catch (error) {
       await speech.return(ABANDONED_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
       throw error;
     }
-  });
+  };
+  await sendPaced(deps, request, reply, form, first, write, () => entering);
 }
 
 /** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */

@@ -1,5 +1,4 @@
 import type { CheckpointSlotOptions } from "../../limits/checkpoint-slots.ts";
-import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
 import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
@@ -13,8 +12,6 @@ export interface LocalCheckpoint extends LoadableCheckpoint {
   readonly kind: "codec-lm" | "kokoro";
   /** Maximum concurrent utterances. */
   readonly maxConcurrent: number;
-  /** Cost of a slot, if known. */
-  readonly price?: SlotPrice;
   /** Voices and description for model cards. */
   readonly voice: LocalCheckpointInfo;
   /** Its threads while it is loaded. */
@@ -64,10 +61,6 @@ export function requireSpeaker(label: string, setting: string): void {
 }
 
 /** Returns its slots with its name. */
-export function slotsOf({
-  name,
-  maxConcurrent,
-  price,
-}: LocalCheckpoint): readonly [name: string, slots: CheckpointSlotOptions] {
-  return [name, { slots: maxConcurrent, keepsSlots: true, ...(price === undefined ? {} : { price }) }];
+export function slotsOf({ name, maxConcurrent }: LocalCheckpoint): readonly [string, CheckpointSlotOptions] {
+  return [name, { slots: maxConcurrent, keepsSlots: true }];
 }

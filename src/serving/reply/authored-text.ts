@@ -1,3 +1,4 @@
+import { ServiceError } from "../../contract/errors.ts";
 import type { Span } from "../../core/span.ts";
 import type { Stopper } from "../../core/stop-with.ts";
 import {
@@ -269,4 +270,10 @@ const CHARS_PER_TOKEN = 4;
 function wordsWithin(text: string, maxChars: number): string {
   const space = text.lastIndexOf(" ", maxChars);
   return space <= 0 ? "" : text.slice(0, space);
+}
+
+export function noWriter(): ServiceError {
+  return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
+    retryAfterMs: 60_000,
+  });
 }

@@ -5,14 +5,17 @@ import { NO_SPAN } from "../../core/span.ts";
 import type { SpeechReport } from "../../core/speech-model.ts";
 import type { Stopper, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
-import { type CheckpointSlotOptions, CheckpointSlots } from "../../limits/checkpoint-slots.ts";
+import {
+  type CheckpointSlotOptions,
+  CheckpointSlots,
+  type SlotState,
+} from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Slot, UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import type { ResolvedRequest } from "../prepare/resolve-request.ts";
-import { minSpeechS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
 import { RunningWork, withDeadline } from "../running-work.ts";
 import { mapEngineError } from "../service-errors.ts";
@@ -23,6 +26,7 @@ import {
   type AuthoredText,
   beginWriting,
   boundedSentences,
+  noWriter,
   type WritingDeps,
   type WritingRequest,
   type WrittenReply,
@@ -64,6 +68,8 @@ export interface SpeechRequest extends Pick<Caller, "signal">, WritingRequest, F
   readonly limit?: TimeLimit;
   /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
   readonly isStreamed: boolean;
+  /** Called with the wait for a slot. Until then the request may be refused. */
+  readonly onQueued?: (entering: Promise<unknown>) => void;
   /** Called when the utterance is ended while the consumer waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
@@ -117,16 +123,8 @@ export class SpeechService {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  get active(): number {
-    return this.#admissions.active;
-  }
-
-  get paused(): number {
-    return this.#admissions.paused;
-  }
-
-  get queued(): number {
-    return this.#admissions.queued;
+  count(state: SlotState): number {
+    return this.#admissions.count(state);
   }
 
   /** Returns why a further request of the key would be refused, before its body is read; `null` if it would not. */
@@ -194,8 +192,8 @@ export class SpeechService {
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
-    const { span } = request;
-    span.set(speechFacts(given, request.encoding, request.isStreamed));
+    const { span, isStreamed } = request;
+    span.set(speechFacts(given, request.encoding, isStreamed));
     // If the consumer stops asking, its client has left or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
     span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
@@ -216,7 +214,8 @@ export class SpeechService {
         stats.markQueued();
         const entering = this.#admissions
           .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, textStream !== null, minSpeechS(prepared));
+          .enter(request.keyId, stop.signal, cut, { isBegun: textStream !== null, isStreamed });
+        request.onQueued?.(entering);
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();
         toFirstAudio = span.begin("first audio");
@@ -264,7 +263,7 @@ export class SpeechService {
       textStream?.release();
       lease?.release();
       slot?.release();
-      const hasLeft = !settled && request.isStreamed && stats.frames > 0;
+      const hasLeft = !settled && isStreamed && stats.frames > 0;
       try {
         if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
       } finally {
@@ -345,12 +344,6 @@ export class SpeechService {
       throw error;
     }
   }
-}
-
-function noWriter(): ServiceError {
-  return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
-    retryAfterMs: 60_000,
-  });
 }
 
 function inputCharsOf({ input }: ResolvedRequest, { streamedText: words }: SpeechRequest): number {

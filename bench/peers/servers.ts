@@ -5,7 +5,6 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { voicesIn } from "../../src/engines/kokoro/voices.ts";
 import { installedKokoro } from "../installed-kokoro.ts";
 import { startServerProcess } from "../load/server-process.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
@@ -51,7 +50,9 @@ export async function installPeer(
   const weights = join(folder, "weights");
   const prepare = join(TOP, "bench", "peers", "prepare.py");
   const constraints = join(TOP, "bench", "peers", "constraints.txt");
-  const stamp = [...program.packages, readFileSync(prepare), readFileSync(constraints)].join("\n");
+  const files = [readFileSync(prepare), readFileSync(constraints)];
+  // The weights' settings name the extra path.
+  const stamp = [...program.packages, ...(extra === undefined ? [] : [extra]), ...files].join("\n");
   const wanted = ["--no-compile", "--constraint", constraints, ...program.packages];
   const interpreter = await environment(
     folder,
@@ -78,12 +79,7 @@ async function installAntiphon(
 ): Promise<Installed> {
   const { rows } = JSON.parse(readFileSync(PERFORMANCE, "utf8")) as Performance;
   const ownMb = Number.parseFloat(rows.find(({ id }) => id === "install-size")!.measured);
-  const kokoro = needsKokoro ? await installedKokoro(note, []) : null;
-  if (kokoro !== null) {
-    // A server would measure them whenever it is idle, beside other contenders.
-    note("measuring Kokoro's voices, if they are not yet (once; some minutes)");
-    await installedKokoro(note, await voicesIn(kokoro));
-  }
+  const kokoro = needsKokoro ? await installedKokoro(note, ["af_heart"]) : null;
   const args = [...variables, process.execPath, join(TOP, "dist/src/cli/main.js"), "serve", "--no-pull"];
   return {
     installMb: ownMb + (kokoro === null ? 0 : sizeMb(kokoro)),

@@ -59,8 +59,6 @@ export interface EncodedPiece extends SpeechEvents {
   readonly bytes: Uint8Array;
   /** Samples at 24 kHz encoded since the previous piece; 0 when a codec only flushes. */
   readonly sampleCount: number;
-  /** Wall time that a thread took to compute it, in milliseconds; absent outside threads. */
-  readonly computeMs?: number;
 }
 
 /** Available after an utterance's last frame. */

@@ -24,8 +24,8 @@ export function serverFullError(what: string, retryAfterMs = 1_000): ServiceErro
 }
 
 /** Returns the error for a request whose key has its maximum, although there is room for other keys. */
-export function keyFullError(what: string): ServiceError {
-  return rateLimitError({ retryAfterMs: 1_000 }, `this key has too many requests waiting (${what})`);
+export function keyFullError(what: string, retryAfterMs = 1_000): ServiceError {
+  return rateLimitError({ retryAfterMs }, `this key has too many requests waiting (${what})`);
 }
 
 /** Returns the error that ends an utterance whose client has not read for long, while others wait. */

@@ -1,5 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
+import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
 
 export type SlotState = "active" | "paused" | "queued";
 
@@ -8,6 +8,8 @@ export interface CheckpointSlotOptions {
   readonly slots: number;
   /** Whether a slot is taken as long as an utterance is open, even while nothing is computed. */
   readonly keepsSlots: boolean;
+  /** Cost of a slot, where it is known. */
+  readonly price?: SlotPrice;
 }
 
 /**
@@ -22,10 +24,11 @@ export class CheckpointSlots {
     this.#here = new UtteranceSlots(options);
     const isLimited = options.keyConcurrency < options.concurrency;
     this.#own = new Map(
-      [...own].map(([checkpoint, { slots: concurrency, keepsSlots }]) => {
+      [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        const limits = { ...options, concurrency, keyConcurrency, keepsSlots, threads: concurrency };
-        return [checkpoint, new UtteranceSlots(limits)];
+        // A slow server, or a model in threads of its own, says nothing about this machine's speed.
+        const limits = { ...options, concurrency, keyConcurrency, threads: undefined };
+        return [checkpoint, new UtteranceSlots({ ...limits, ...kept })];
       }),
     );
   }
@@ -34,7 +37,7 @@ export class CheckpointSlots {
     return this.#own.get(checkpoint) ?? this.#here;
   }
 
-  /** Returns the number of utterances of all checkpoints that are computed, paused, or wait to begin. */
+  /** Returns the number of utterances of all checkpoints that are computed, paused, or wait for their first slot. */
   count(state: SlotState): number {
     return this.#all().reduce((sum, slots) => sum + slots[state], 0);
   }

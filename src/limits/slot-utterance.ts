@@ -1,50 +1,74 @@
 import type { ServiceError } from "../contract/errors.ts";
 import type { Waiter } from "./fair-queue.ts";
-import { NEW_LEAD_S } from "./real-time-budget.ts";
 
-/** Rest, in milliseconds, after which a waiting utterance takes the slot. */
-export const REST_MS = 500;
+/** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
+export interface Slot {
+  /** Marks that nothing is computed: the client has not asked for more, or the text is not there yet. */
+  rest(): void;
+  /** Gives the slot up at once, although the client asks for more. */
+  pause(): void;
+  /**
+   * Asks to compute a frame. Returns `null` if it may begin, else a promise to wait for, which rejects with the
+   * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
+   */
+  work(aheadS: number): Promise<void> | null;
+  release(): void;
+}
 
 /** Utterance that asks for a slot. */
 export interface NewUtterance {
-  /** Whether its text is written already: it may wait longer, and a server that stops lets it finish. */
+  /** Whether its text is written: a server that stops lets it finish. */
   readonly isBegun?: boolean;
-  /** Whether a listener takes its audio as it comes: it has to begin soon and must not run dry. */
+  /** Whether a listener may play its audio as it comes. */
   readonly isStreamed?: boolean;
+  /** Minimum seconds of speech. */
+  readonly leastS?: number;
 }
 
-/** Utterance that has a slot or waits for one. */
-export interface SlotUtterance extends Required<NewUtterance> {
+export interface SlotUtterance extends Required<Omit<NewUtterance, "leastS">> {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
   readonly askedMs: number;
   state: "new" | "active" | "paused";
   isEnding: boolean;
+  /** Audio beyond what a listener had played when the frame was asked for that is computed now. */
+  ahead: { readonly seconds: number; readonly atMs: number } | null;
   /** Start of its rest, in milliseconds; `null` while something is computed. */
   restingSinceMs: number | null;
   coming: Promise<void> | null;
   entry: QueueEntry | null;
-  spokenS: number;
-  firstFrameMs: number | null;
+  /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
+  readonly takesMs: number;
+  sinceMs: number | null;
 }
 
 export interface QueueEntry extends Waiter<void> {
   readonly utterance: SlotUtterance;
 }
 
-/** Whether it has not been opened yet. */
 export function isNew({ utterance }: QueueEntry): boolean {
   return utterance.state === "new";
 }
 
-/** Returns the seconds of speech that its listener has not played yet; infinite if its client reads nothing. */
-export function leadS({ spokenS, firstFrameMs, restingSinceMs }: SlotUtterance, nowMs: number): number {
-  if (restingSinceMs !== null && nowMs - restingSinceMs >= REST_MS) return Number.POSITIVE_INFINITY;
-  return firstFrameMs === null ? NEW_LEAD_S : Math.max(0, spokenS - (nowMs - firstFrameMs) / 1_000);
+/** Seconds ahead below which a stream is late: a player needs some, and a busy machine stalls. */
+const LATE_S = 1;
+/** Seconds behind from which a stream is not late but stuck, as in a thread that hangs. */
+const STUCK_S = 5;
+/** Milliseconds in which an idle machine brings a stream ahead. Until then a late one counts half. */
+const START_MS = 200;
+
+/** Returns how much a stream counts as late for its listener: 0, 0.5 or 1. */
+export function lateness(utterance: SlotUtterance, nowMs: number): number {
+  const { isStreamed, ahead, restingSinceMs, sinceMs } = utterance;
+  if (!isStreamed || restingSinceMs !== null) return 0;
+  const aheadS = ahead === null ? 0 : ahead.seconds - (nowMs - ahead.atMs) / 1_000;
+  if (aheadS >= LATE_S || aheadS <= -STUCK_S) return 0;
+  return nowMs - (sinceMs ?? nowMs) < START_MS ? 0.5 : 1;
 }
 
-/** Returns its rank in the line of its key: a resumed one already has a listener, a whole reply has none yet. */
-export function urgency({ utterance: { state, isStreamed } }: QueueEntry): number {
-  return state !== "new" ? 2 : isStreamed ? 1 : 0;
+export function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
+  let found = 0;
+  for (const item of items) if (isMeant(item)) found++;
+  return found;
 }

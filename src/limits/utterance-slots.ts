@@ -1,15 +1,14 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
 import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
-import { RealTimeBudget } from "./real-time-budget.ts";
 import {
+  count,
   isNew,
-  leadS,
+  lateness,
   type NewUtterance,
   type QueueEntry,
-  REST_MS,
+  type Slot,
   type SlotUtterance,
-  urgency,
 } from "./slot-utterance.ts";
 
 export interface UtteranceSlotOptions {
@@ -24,37 +23,32 @@ export interface UtteranceSlotOptions {
   readonly queueWaitMs: number;
   /** Whether every open utterance keeps a slot, so that no more are opened than there are slots. Default: false. */
   readonly keepsSlots?: boolean;
-  /** Utterances computed at the same moment. Default: `concurrency`. */
-  readonly threads?: number;
+  /** Cost of kept slots: a request that could not get one in time is refused at once. */
+  readonly price?: SlotPrice;
+  /** Threads: while so many streams are late (twice as many for a key's first), none is opened. Absent: no limit. */
+  readonly threads?: number | undefined;
   readonly nowMs?: () => number;
 }
 
-/** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
-export interface Slot {
-  /** Marks that nothing is computed: the client has not asked for more, or the text is not there yet. */
-  rest(): void;
-  /** Gives the slot up at once, although the client asks for more. */
-  pause(): void;
-  /**
-   * Asks to compute a frame. Returns `null` if it may begin, else a promise to wait for, which rejects with the
-   * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
-   */
-  work(aheadS: number): Promise<void> | null;
-  /** Records speech that was handed over. `computeMs`: time that its thread took for it, if known. */
-  record(audioS: number, computeMs?: number): void;
-  release(): void;
+export interface SlotPrice {
+  /** Minimum seconds of a slot per second of speech. */
+  readonly perSecond: number;
+  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
+  readonly patienceMs: number;
 }
 
+/** Rest, in milliseconds, after which a waiting utterance takes the slot. */
+const REST_MS = 500;
 /** Lead over its listener, in seconds, from which an utterance lets others go first. */
 const AHEAD_S = 1;
 /** For each slot two utterances may be open: one computed, one paused. */
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** Wait, in milliseconds, after which a stream is refused for which the machine is too slow. A burst is served by then. */
-const PATIENCE_MS = 600;
-/** Interval of checks for resting utterances while others wait, in milliseconds. */
-const LOOK_MS = 50;
+/** Wait, in milliseconds, after which a stream is refused because others are late. A burst is served by then. */
+const PATIENCE_MS = 900;
+/** Interval of checks for resting utterances and refusals while others wait, in milliseconds. */
+const LOOK_MS = 100;
 
 export const SPEAKING = "utterances being spoken";
 
@@ -62,7 +56,7 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything. Streams are opened only while the measured speed suffices for all that are open.
+ * everything. None is opened while the machine is too slow for those that are: while several are late for their listeners.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
@@ -71,9 +65,8 @@ export class UtteranceSlots {
   readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
-  readonly #budget: RealTimeBudget;
-  readonly #keepsSlots: boolean;
-  readonly #maxOpen: number;
+  /** Late streams, as of the last look. */
+  #late = 0;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -81,10 +74,6 @@ export class UtteranceSlots {
   constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    const { concurrency, threads = concurrency, keepsSlots = false } = options;
-    this.#keepsSlots = keepsSlots;
-    this.#maxOpen = concurrency * (keepsSlots ? 1 : OPEN_PER_SLOT);
-    this.#budget = new RealTimeBudget(threads, keepsSlots);
   }
 
   get taken(): number {
@@ -92,9 +81,7 @@ export class UtteranceSlots {
   }
 
   get active(): number {
-    return [...this.#open].filter(
-      ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null,
-    ).length;
+    return count(this.#open, ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null);
   }
 
   /** Utterances that have begun and wait: for a slot, their client, text, or to be less far ahead. */
@@ -103,19 +90,20 @@ export class UtteranceSlots {
   }
 
   get queued(): number {
-    return [...this.#queue].filter(isNew).length;
+    return count(this.#queue, isNew);
   }
 
   /** Returns why a further request of the key would be refused at once; `null` if it would not. */
   refusalFor(key: string): ServiceError | null {
     if (this.#isClosed) return shuttingDownError();
-    const ofKey = this.#queue.of(key).filter(isNew).length;
+    const ofKey = count(this.#queue.of(key), isNew);
     return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyFullError(SPEAKING) : null;
   }
 
   /**
-   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total), if the wait
-   * is too long, the machine too slow for a further stream or the server stops (502), and with the signal's reason.
+   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total) or if the
+   * wait is too long or the server stops (502), and with the signal's reason. If slots have a price, it rejects at
+   * once a request that none can be free for in time: 429 if its key has them all.
    *
    * @param stop ends the utterance if it has rested for long and others have no room
    */
@@ -123,26 +111,30 @@ export class UtteranceSlots {
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    { isBegun = false, isStreamed = false }: NewUtterance = {},
+    { isBegun = false, isStreamed = false, leastS = 0 }: NewUtterance = {},
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
+    const { queueWaitMs, price } = this.#options;
     const utterance: SlotUtterance = {
       key,
       signal,
       stop,
+      state: "new",
       isBegun,
       isStreamed,
-      state: "new",
       isEnding: false,
       askedMs: this.#nowMs(),
+      ahead: null,
       restingSinceMs: null,
       coming: null,
       entry: null,
-      spokenS: 0,
-      firstFrameMs: null,
+      takesMs: 1_000 * leastS * (price?.perSecond ?? 0),
+      sinceMs: null,
     };
-    await this.#turnOf(utterance, this.#options.queueWaitMs);
+    // Text that is written already is worth a longer wait.
+    const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
+    await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
     return {
       rest: () => {
         utterance.restingSinceMs ??= this.#nowMs();
@@ -155,12 +147,6 @@ export class UtteranceSlots {
         this.#serve();
       },
       work: (aheadS) => this.#work(utterance, aheadS),
-      record: (audioS, computeMs) => {
-        utterance.firstFrameMs ??= this.#nowMs();
-        utterance.spokenS += audioS;
-        if (computeMs !== undefined) this.#budget.record(audioS, computeMs);
-        if (this.#queue.size > 0) this.#serve();
-      },
       release: () => this.#leave(utterance),
     };
   }
@@ -174,7 +160,10 @@ export class UtteranceSlots {
   }
 
   #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
+    const nowMs = this.#nowMs();
+    utterance.ahead = { seconds: aheadS, atMs: nowMs };
     utterance.restingSinceMs = null;
+    if (this.#late > 0 && this.#queue.size > 0 && lateness(utterance, nowMs) === 0) this.#serve();
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
       if (this.#queue.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
@@ -197,15 +186,16 @@ export class UtteranceSlots {
     return false;
   }
 
-  #turnOf(utterance: SlotUtterance, waitMs?: number): Promise<void> {
+  #turnOf(utterance: SlotUtterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
-    const limit = waitMs === undefined ? {} : { limit: { waitMs, late: () => serverFullError(SPEAKING) } };
     return waitForAdmission<void>(
-      { key, signal, ...limit },
+      { key, signal, ...(limit === undefined ? {} : { limit }) },
       (waiter) => {
         const entry = { ...waiter, utterance };
         utterance.entry = entry;
-        this.#queue.add(key, entry, (other) => urgency(entry) > urgency(other));
+        // A resumed utterance already has a listener, so it goes before new ones.
+        if (isNew(entry)) this.#queue.add(key, entry);
+        else this.#queue.add(key, entry, isNew);
         this.#serve();
         if (utterance.state === "new") this.#refuseBeyondDepth(entry);
       },
@@ -218,23 +208,49 @@ export class UtteranceSlots {
   }
 
   #refuseBeyondDepth(entry: QueueEntry): void {
-    const { queueDepth, keyQueueDepth } = this.#options;
+    const { queueDepth, keyQueueDepth, price } = this.#options;
     // A full queue drops the newest request of the key that has most in it.
     if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverFullError(SPEAKING));
-    else if (this.#queue.of(entry.key).filter(isNew).length > keyQueueDepth)
-      entry.refuse(keyFullError(SPEAKING));
+    else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyFullError(SPEAKING));
+    else if (price !== undefined && !entry.utterance.isBegun) {
+      const waitMs = this.#leastWaitMs(entry);
+      if (waitMs > price.patienceMs) entry.refuse(this.#fullFor(entry.key, waitMs));
+    }
+  }
+
+  /**
+   * Minimum time until a newcomer can have a slot: after the open utterances, and those of its key that wait first.
+   */
+  #leastWaitMs(entry: QueueEntry): number {
+    const nowMs = this.#nowMs();
+    const free = Array.from({ length: this.#options.concurrency }, () => 0);
+    [...this.#open].forEach(({ sinceMs, takesMs }, at) => {
+      free[at] = Math.max(0, (sinceMs ?? nowMs) + takesMs - nowMs);
+    });
+    for (const each of this.#queue.of(entry.key)) {
+      free.sort((a, b) => a - b);
+      if (each === entry) break;
+      free[0]! += each.utterance.takesMs;
+    }
+    return free[0]!;
+  }
+
+  /** Blames the key itself if it holds every slot, else the server. */
+  #fullFor(key: string, retryAfterMs?: number): ServiceError {
+    const { price, concurrency } = this.#options;
+    const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
+    return isOwn ? keyFullError(SPEAKING, retryAfterMs) : serverFullError(SPEAKING, retryAfterMs);
   }
 
   #serve(): void {
     if (this.#isServing) return;
     this.#isServing = true;
+    if (this.#queue.size > 0) this.#countLate();
     while (this.#isSomebodyNext() && this.#hasRoom()) {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
         ({ key }) => this.#activeBy.of(key),
-      );
-      // Leads shrink with time, so what could be opened a moment ago may not be any more.
-      if (next === undefined) break;
+      )!;
       this.#activate(next.utterance);
       next.admit();
     }
@@ -246,10 +262,18 @@ export class UtteranceSlots {
     }
   }
 
+  #countLate(): void {
+    const nowMs = this.#nowMs();
+    this.#late = 0;
+    for (const utterance of this.#open) this.#late += lateness(utterance, nowMs);
+  }
+
   #activate(utterance: SlotUtterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
+      utterance.sinceMs = this.#nowMs();
+      this.#late += lateness(utterance, utterance.sinceMs);
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -263,20 +287,22 @@ export class UtteranceSlots {
 
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
-    return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
+    const isWithinLimits = this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key);
+    return isWithinLimits && this.#keepsUpWith(key) ? "take" : "pass";
+  }
+
+  /** Whether the machine is fast enough for one utterance more. */
+  #keepsUpWith(key: string): boolean {
+    const { threads = Number.POSITIVE_INFINITY } = this.#options;
+    return this.#late < threads * (this.#openBy.of(key) === 0 ? 2 : 1);
   }
 
   /** When the maximum is open, a key that has less than its share may still open one. */
   #mayOpen(key: string): boolean {
-    const nowMs = this.#nowMs();
-    const leadsS = [...this.#open].map((each) => leadS(each, nowMs));
-    if (!this.#isFull && this.#budget.canTakeOne(leadsS)) return true;
-    const maxOpen = Math.min(this.#maxOpen, this.#budget.speed);
-    return !this.#keepsSlots && this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
-  }
-
-  get #isFull(): boolean {
-    return this.#open.size >= this.#maxOpen;
+    const { concurrency, keepsSlots = false } = this.#options;
+    if (keepsSlots) return this.#open.size < concurrency;
+    const maxOpen = OPEN_PER_SLOT * concurrency;
+    return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
   }
 
   /** Whether a slot is free, or can be taken from the utterance that has rested longest. */
@@ -300,32 +326,26 @@ export class UtteranceSlots {
   #lookAround(): void {
     this.#look = undefined;
     this.#serve();
-    this.#refuseLateStreams();
-    if (!this.#isOpeningAwaited()) return;
-    for (const { isEnding } of this.#open) if (isEnding) return;
-    // Kept slots are never taken over by others, so a resting utterance blocks them.
-    const idle = this.#longestResting(({ state }) => this.#keepsSlots || state === "paused");
-    if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
-    idle.isEnding = true;
-    idle.stop(idleTooLongError());
-  }
-
-  /** Refuses streams that are too much for the machine, so that their clients can ask another server. */
-  #refuseLateStreams(): void {
-    // For a slot that others share, a stream waits as long as the settings allow.
-    if (this.#isFull && !this.#keepsSlots) return;
     for (const entry of [...this.#queue]) {
       const { isBegun, isStreamed, askedMs } = entry.utterance;
       if (!isNew(entry) || isBegun || !isStreamed || this.#nowMs() - askedMs < PATIENCE_MS) continue;
-      if (!this.#mayOpen(entry.key)) entry.refuse(serverFullError(SPEAKING));
+      if (!this.#keepsUpWith(entry.key)) entry.refuse(serverFullError(SPEAKING));
     }
+    if (!this.#isOpeningAwaited()) return;
+    for (const { isEnding } of this.#open) if (isEnding) return;
+    // Kept slots are never taken over by others, so a resting utterance blocks them.
+    const keepsSlots = this.#options.keepsSlots === true;
+    const idle = this.#longestResting(({ state }) => keepsSlots || state === "paused");
+    if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
+    idle.isEnding = true;
+    idle.stop(idleTooLongError());
   }
 
   /** Whether a newcomer waits only for another utterance to end. */
   #isOpeningAwaited(): boolean {
     const { keyConcurrency } = this.#options;
     const waits = ({ key }: QueueEntry) => !this.#mayOpen(key) && this.#openBy.of(key) < keyConcurrency;
-    return this.#isFull && [...this.#queue.firsts()].some((first) => isNew(first) && waits(first));
+    return [...this.#queue.firsts()].some((first) => isNew(first) && waits(first));
   }
 
   #pause(utterance: SlotUtterance): void {

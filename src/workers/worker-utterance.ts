@@ -47,9 +47,6 @@ export class WorkerUtterance {
   readonly #voice: ChosenVoice;
   #credit: number;
   #dueMs: number;
-  /** Start of the step, and the time of steps before it that made no frame, in milliseconds. */
-  #steppedMs = 0;
-  #computeMs = 0;
   #inFlight = false;
   #over = false;
   #hasSpoken = false;
@@ -103,7 +100,6 @@ export class WorkerUtterance {
 
   /** Computes until a further frame, a wait for text, or the end. Never throws. */
   step(): Promise<void> {
-    this.#steppedMs = this.#events.now();
     return new Promise((resolve) => {
       this.#release = resolve;
       if (this.#inFlight) this.#handOver();
@@ -174,7 +170,7 @@ export class WorkerUtterance {
       this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;
-      this.#made.push({ ...owned(result.value), computeMs: this.#takeComputeMs() });
+      this.#made.push(owned(result.value));
       if (!this.#mayKeep()) this.#sendMade();
     }
   }
@@ -191,16 +187,7 @@ export class WorkerUtterance {
     this.#made = [];
   }
 
-  /** Returns the milliseconds spent on steps since the last call. */
-  #takeComputeMs(): number {
-    const nowMs = this.#events.now();
-    const takenMs = this.#computeMs + nowMs - this.#steppedMs;
-    [this.#computeMs, this.#steppedMs] = [0, nowMs];
-    return takenMs;
-  }
-
   #pauseForText(): void {
-    this.#computeMs = this.#takeComputeMs();
     this.#sendMade();
     this.#release();
   }

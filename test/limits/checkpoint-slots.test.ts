@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { CheckpointSlots } from "../../src/limits/checkpoint-slots.ts";
-import type { Slot, UtteranceSlotOptions } from "../../src/limits/utterance-slots.ts";
+import type { Slot } from "../../src/limits/slot-utterance.ts";
+import type { UtteranceSlotOptions } from "../../src/limits/utterance-slots.ts";
 
 const OPTIONS: UtteranceSlotOptions = {
   concurrency: 2,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import type { NewUtterance } from "../../src/limits/slot-utterance.ts";
-import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
+import type { NewUtterance, Slot } from "../../src/limits/slot-utterance.ts";
+import { type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
 
@@ -561,113 +561,116 @@ describe("utterance slots", () => {
 });
 
 describe("a stream", () => {
-  const STREAM = { isStreamed: true };
-
-  /** Admission whose two threads were measured at `speed` seconds of speech a second. */
-  async function measured(speed: number, options: Partial<UtteranceSlotOptions> = {}) {
+  /** Of one thread, which begins two at once. Each stream asks for its first frame. */
+  function streams() {
     let nowMs = 0;
-    const admission = new UtteranceSlots({
-      ...{ concurrency: 64, threads: 2, keyConcurrency: 64, queueDepth: 99, keyQueueDepth: 99 },
-      ...{ queueWaitMs: 10_000, nowMs: () => nowMs },
-      ...options,
-    });
+    const limits = { ...GENEROUS, concurrency: 64, keyConcurrency: 64, queueDepth: 9, keyQueueDepth: 9 };
+    const admission = new UtteranceSlots({ ...limits, queueWaitMs: 10_000, threads: 1, nowMs: () => nowMs });
     opened.push(admission);
-    const begin = (about: NewUtterance = STREAM, key = "a") => admission.enter(key, NEVER, neverEnded, about);
-    const warm = await begin();
-    for (let i = 0; i < 100; i++) warm.record(0.08, 160 / speed);
-    warm.release();
+    const begin = async (about: NewUtterance = { isStreamed: true }, key = "a") => {
+      const slot = await admission.enter(key, NEVER, neverEnded, about);
+      slots.push(slot);
+      slot.work(0);
+      return slot;
+    };
+    return { begin, pass: (ms: number) => (nowMs += ms) };
+  }
+
+  it("is opened when an earlier one is ahead of its listener, and refused if that takes long", async () => {
+    await withClock(async (tick) => {
+      const { begin, pass } = streams();
+      const [first] = [await begin(), await begin()];
+      const [third, fourth] = [begin(), begin()];
+      const refused = assert.rejects(fourth, { status: 502, retryAfterMs: 1_000 });
+      assert.equal(await isSettled(third), false);
+      first.work(2);
+      await third;
+      pass(1_000);
+      await tick(1_000);
+      await refused;
+    });
+  });
+
+  it("waits for one that plays out what it has, and for none that rests, hangs or is saved", async () => {
+    const { begin, pass } = streams();
+    const [first] = [await begin(), await begin({})];
+    first.work(2);
+    pass(1_200);
+    const waiting = begin();
+    assert.equal(await isSettled(waiting), false, "the first has less than a second");
+    first.rest();
+    await waiting;
+    pass(7_000);
+    await Promise.all([begin(), begin()]);
+  });
+
+  it("of a key that has none is opened while twice as many are late", async () => {
+    const { begin } = streams();
+    await Promise.all([begin(), begin(), begin({ isStreamed: true }, "b"), begin({ isStreamed: true }, "c")]);
+    assert.equal(await isSettled(begin({ isStreamed: true }, "d")), false);
+  });
+
+  it("with written text, and a whole reply, wait as long as ever", async () => {
+    await withClock(async (tick) => {
+      const { begin, pass } = streams();
+      const late = [await begin(), await begin()];
+      const waiting = [begin({ isStreamed: true, isBegun: true }), begin({})];
+      pass(1_000);
+      await tick(1_000);
+      for (const slot of late) slot.work(9);
+      await Promise.all(waiting);
+    });
+  });
+});
+
+describe("a priced slot", () => {
+  const priced = (parts: Partial<UtteranceSlotOptions> = {}) => {
+    let nowMs = 0;
+    const price = { perSecond: 0.5, patienceMs: 1_000 };
+    const options = { ...GENEROUS, queueDepth: 9, keyQueueDepth: 9, queueWaitMs: 60_000, keepsSlots: true };
+    const admission = new UtteranceSlots({ ...options, price, nowMs: () => nowMs, ...parts });
     return {
       admission,
-      begin,
       pass: (ms: number) => (nowMs += ms),
+      speak: (leastS: number, key = "a", isBegun = false) =>
+        admission.enter(key, NEVER, neverEnded, { isBegun, leastS }),
     };
-  }
+  };
 
-  /** Opens streams until one waits. Returns the slots, and the entry that waits. */
-  async function fillUp(begin: () => Promise<Slot>) {
-    const inside: Slot[] = [];
-    for (;;) {
-      const entering = begin();
-      if (!(await isSettled(entering))) return { inside, waiting: entering };
-      inside.push(await entering);
-    }
-  }
-
-  it("is refused with 502 and a time to retry if the machine is too slow for one more", async () => {
-    await withClock(async (tick) => {
-      const { begin, pass } = await measured(20);
-      const { inside, waiting } = await fillUp(begin);
-      assert.ok(inside.length > 2 && inside.length < 20, `${inside.length} streams`);
-      const refused = assert.rejects(waiting, { status: 502, retryAfterMs: 1_000 });
-      pass(700);
-      await tick(700);
-      await refused;
-      inside[0]!.release();
-      await begin();
-    });
+  it("is refused at once if none frees in time: 429 to the key that holds all, else 502", async () => {
+    const { admission, speak } = priced();
+    await speak(10);
+    await speak(20);
+    await assert.rejects(speak(10), { status: 429, retryAfterMs: 5_000, message: /retry in 5 seconds/ });
+    await assert.rejects(speak(10, "b"), { status: 502, retryAfterMs: 5_000 });
+    assert.equal(admission.queued, 0);
   });
 
-  it("is opened as soon as the others are ahead of their listeners", async () => {
-    const { begin, pass } = await measured(20);
-    const { inside, waiting } = await fillUp(begin);
-    const first = waiting.then((slot) => slots.push(slot));
-    for (const slot of inside) slot.record(4);
-    pass(10);
-    inside[0]!.record(0.08);
-    assert.equal(await isSettled(first), true);
+  it("is awaited if one may free in time", async () => {
+    const { admission, pass, speak } = priced();
+    const first = await speak(10);
+    await speak(20);
+    pass(4_200);
+    const waiting = speak(10);
+    await assert.rejects(speak(10), { status: 429, retryAfterMs: 5_800 });
+    assert.equal(admission.queued, 1);
+    first.release();
+    await waiting;
   });
 
-  it("goes before a whole reply, which waits as long as ever", async () => {
-    await withClock(async (tick) => {
-      const { admission, begin, pass } = await measured(8);
-      const { inside, waiting } = await fillUp(begin);
-      const whole = begin({});
-      const written = begin({ ...STREAM, isBegun: true });
-      const refused = assert.rejects(waiting, { status: 502 });
-      pass(700);
-      await tick(700);
+  it("is awaited for the patience only, unless its text is already written", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const { speak } = priced();
+      const [slot] = [await speak(0), await speak(0)];
+      const refused = assert.rejects(speak(0), { status: 429 });
+      const written = speak(0, "a", true);
+      mock.timers.tick(1_000);
       await refused;
-      assert.equal(admission.queued, 2);
-      inside[0]!.release();
+      slot.release();
       await written;
-      const late = assert.rejects(whole, { status: 502 });
-      pass(10_000);
-      await tick(10_000);
-      await late;
-    });
-  });
-
-  it("is opened for a key with less than its share, although another key's take all of the machine", async () => {
-    const { begin } = await measured(20);
-    const { waiting } = await fillUp(begin);
-    waiting.catch(() => {});
-    await begin(STREAM, "b");
-  });
-
-  it("is not delayed before anything is measured, nor by clients that do not read", async () => {
-    const admission = new UtteranceSlots({ ...GENEROUS, concurrency: 100, keyConcurrency: 100, threads: 1 });
-    for (let i = 0; i < 100; i++) slots.push(await admission.enter("a", NEVER, neverEnded, STREAM));
-    await withClock(async (tick) => {
-      const { begin, pass } = await measured(8);
-      const { inside, waiting } = await fillUp(begin);
-      for (const slot of inside) slot.rest();
-      pass(500);
-      await tick(50);
-      await waiting;
-    });
-  });
-
-  it("is refused if every slot that is kept is taken", async () => {
-    await withClock(async (tick) => {
-      const { begin, pass } = await measured(40, { concurrency: 2, keyConcurrency: 2, keepsSlots: true });
-      const { inside, waiting } = await fillUp(begin);
-      assert.equal(inside.length, 2);
-      pass(999);
-      await tick(999);
-      const refused = assert.rejects(waiting, { status: 502 });
-      pass(50);
-      await tick(50);
-      await refused;
-    });
+    } finally {
+      mock.timers.reset();
+    }
   });
 });

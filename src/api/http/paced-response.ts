@@ -21,11 +21,11 @@ export interface PacedFormat {
 }
 
 /**
- * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; after
- * `streamPatienceMs` the status is sent, unless the request waits for others, and keep-alives until there is content.
+ * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; `streamPatienceMs`
+ * after the request is committed, the status is sent, and keep-alives until there is content.
  *
  * @param first settles when there is content
- * @param entering returns the wait for others; rejects if `first` will
+ * @param committed resolves when the request can no longer be refused for lack of room
  */
 export async function sendPaced(
   { options }: HttpDeps,
@@ -34,10 +34,9 @@ export async function sendPaced(
   { headers, keepAlive, failure }: PacedFormat,
   first: Promise<unknown>,
   write: (response: PacedResponse) => Promise<void>,
-  entering = (): Promise<unknown> => Promise.resolve(),
+  committed: Promise<void> = Promise.resolve(),
 ): Promise<void> {
-  await Promise.race([first, settledOrTimeout(first, options.streamPatienceMs)]);
-  await Promise.race([first, entering().catch(() => first)]);
+  await Promise.race([first, committed.then(() => settledOrTimeout(first, options.streamPatienceMs))]);
   reply.hijack();
   const { signal } = request.tracked;
   const all = { ...headersOf(reply), ...headers };

@@ -51,12 +51,13 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamFormat,
 ): Promise<void> {
-  let entering: Promise<unknown> = Promise.resolve();
+  let onCommitted = (): void => {};
+  const committed = new Promise<void>((resolve) => (onCommitted = resolve));
   const speech = deps.service.speak(prepared, {
     ...request.tracked.caller,
     encoding: form.encoding,
     isStreamed: true,
-    onQueued: (wait) => (entering = wait),
+    onCommitted,
     isPlayed: form.isPlayed && !pacesItself(request),
     onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
@@ -70,7 +71,7 @@ export async function streamSpeech(
       throw error;
     }
   };
-  await sendPaced(deps, request, reply, form, first, write, () => entering);
+  await sendPaced(deps, request, reply, form, first, write, committed);
 }
 
 /** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */

@@ -7,6 +7,7 @@ import type { Lexicon } from "../../core/script.ts";
 import { PUBLISHED_GRAPH } from "../../engines/kokoro/graphs/convert.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
 import { unusedKokoroKnobs, voicesIn } from "../../engines/kokoro/voices.ts";
+import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoint-manifest.ts";
 import { voiceRecord } from "../../models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
@@ -51,6 +52,9 @@ const THREAD_BYTES = 450 * 2 ** 20;
  */
 const MAX_THREADS = 8;
 
+/** Cost of a slot: 0.6 s of processor time per second of speech, in addition to some 0.4 s before the first sound. */
+const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
+
 /** A thread may measure an unused voice for some seconds. */
 const STALL_MS = 60_000;
 
@@ -68,10 +72,11 @@ export async function kokoroCheckpoint(
   const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
   if (given?.remote !== undefined || (speaking === undefined && given === undefined)) return null;
   const own: Partial<CodecLmSettings> = given ?? {};
+  const { threads = 0 } = own;
   const setting = `checkpoints.${name}`;
   requireKnown(own, setting);
   const idleUnload = idleUnloadOf(own, setting);
-  const count = asked ?? (own.threads || Math.min(MAX_THREADS, availableParallelism()));
+  const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
   const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
   const folder = await folderOf(own.path, settings, speaking?.[0]);
   const voices = await installedVoices(folder);
@@ -82,6 +87,7 @@ export async function kokoroCheckpoint(
     kind: "kokoro",
     memoryBytes,
     maxConcurrent,
+    price: PRICE,
     voice: voiceWith(labels, voices),
     unusedKnobs: unusedKokoroKnobs,
     ...idleUnload,

@@ -1,4 +1,5 @@
 import type { CheckpointSlotOptions } from "../../limits/checkpoint-slots.ts";
+import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
 import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
@@ -12,6 +13,8 @@ export interface LocalCheckpoint extends LoadableCheckpoint {
   readonly kind: "codec-lm" | "kokoro";
   /** Maximum concurrent utterances. */
   readonly maxConcurrent: number;
+  /** Cost of a slot, if known. */
+  readonly price?: SlotPrice;
   /** Voices and description for model cards. */
   readonly voice: LocalCheckpointInfo;
   /** Its threads while it is loaded. */
@@ -61,6 +64,10 @@ export function requireSpeaker(label: string, setting: string): void {
 }
 
 /** Returns its slots with its name. */
-export function slotsOf({ name, maxConcurrent }: LocalCheckpoint): readonly [string, CheckpointSlotOptions] {
-  return [name, { slots: maxConcurrent, keepsSlots: true }];
+export function slotsOf({
+  name,
+  maxConcurrent,
+  price,
+}: LocalCheckpoint): readonly [name: string, slots: CheckpointSlotOptions] {
+  return [name, { slots: maxConcurrent, keepsSlots: true, ...(price === undefined ? {} : { price }) }];
 }

@@ -1,5 +1,6 @@
 import { FRAME_S } from "../../audio/format.ts";
 import { pausesS, ratesOf, spokenText } from "../../core/marked-text.ts";
+import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 import type { DialogueLine } from "./resolved-dialogue.ts";
@@ -33,3 +34,15 @@ function piecesOf({ conversation: { open }, dialogue }: SizedRequest): readonly 
 /** Slowest speech: seconds per character, and at the beginning and the end. */
 const SLOW_CHARACTER_S = 0.12;
 const SLOW_ENDS_S = 2;
+
+/** Returns the minimum length of a reply in seconds; 0 if its text is not written yet. */
+export function minSpeechS(request: SizedRequest): number {
+  const lengthS = (piecesOf(request) ?? []).reduce((sum, { piece }) => {
+    const words = withoutPhonemes(spokenText(piece)).trim();
+    return sum + words.length / FAST_CHARACTERS_PER_S / ratesOf(piece).fastest + pausesS(piece);
+  }, 0);
+  return Math.min(request.delivery.maxFrames * FRAME_S, lengthS);
+}
+
+/** Longest words at the fastest pace; ordinary speech has 15. */
+const FAST_CHARACTERS_PER_S = 22;

@@ -1,12 +1,11 @@
 import type { Encoding } from "../../audio/encode/encoder.ts";
-import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
 import { levelSpeech } from "../../core/level-speech.ts";
 import { type TextPiece, writtenText } from "../../core/marked-text.ts";
 import type { Span } from "../../core/span.ts";
 import { type SpeechModel, type SpeechReport, silence } from "../../core/speech-model.ts";
 import type { Stopper } from "../../core/stop-with.ts";
-import type { Slot } from "../../limits/utterance-slots.ts";
+import type { Slot } from "../../limits/slot-utterance.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import { buildScript } from "../prepare/build-script.ts";
 import { parseWrittenText } from "../prepare/read-markup.ts";
@@ -116,7 +115,6 @@ export function openSpeechFrames({
       // A frame that waited for the client's text is not late.
       stats.recordFrame(step.value.sampleCount, Math.max(askedS, request.streamedText?.lastArrivalS ?? 0));
       if (stats.frames > 0) toFirstAudio.end();
-      slot.record(step.value.sampleCount / SAMPLE_RATE_HZ, step.value.computeMs);
       slot.rest();
       const chunk = toReplyChunk(step.value);
       marks.add(chunk.marks);

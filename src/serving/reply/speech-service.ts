@@ -11,11 +11,13 @@ import {
   type SlotState,
 } from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { Slot, UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
+import type { Slot } from "../../limits/slot-utterance.ts";
+import type { UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import type { ResolvedRequest } from "../prepare/resolve-request.ts";
+import { minSpeechS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
 import { RunningWork, withDeadline } from "../running-work.ts";
 import { mapEngineError } from "../service-errors.ts";
@@ -68,8 +70,8 @@ export interface SpeechRequest extends Pick<Caller, "signal">, WritingRequest, F
   readonly limit?: TimeLimit;
   /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
   readonly isStreamed: boolean;
-  /** Called with the wait for a slot. Until then the request may be refused. */
-  readonly onQueued?: (entering: Promise<unknown>) => void;
+  /** Called when it has a slot, or its text is being written: a lack of room refuses it no more. */
+  readonly onCommitted?: () => void;
   /** Called when the utterance is ended while the consumer waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
@@ -212,12 +214,12 @@ export class SpeechService {
       let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
-        const entering = this.#admissions
-          .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, { isBegun: textStream !== null, isStreamed });
-        request.onQueued?.(entering);
+        const about = { isBegun: textStream !== null, isStreamed, leastS: minSpeechS(prepared) };
+        const slots = this.#admissions.of(prepared.model.checkpoint);
+        const entering = slots.enter(request.keyId, stop.signal, cut, about);
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();
+        request.onCommitted?.();
         toFirstAudio = span.begin("first audio");
         lease = await this.#lease(prepared.model, stop);
         const frames = openSpeechFrames({
@@ -320,6 +322,7 @@ export class SpeechService {
       request.streamedText ??
       request.preparedText ??
       (await beginWriting(this.#writingDeps(), prepared, request, stop));
+    request.onCommitted?.();
     try {
       await withDeadline(textStream.begin(), this.#options.loadTimeoutMs, stop, () => textStream.source);
       return textStream;

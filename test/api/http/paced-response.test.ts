@@ -204,7 +204,7 @@ test("sendPaced sends no head before the admission, so that a refusal is a statu
       form,
       first,
       async () => {},
-      () => admitted,
+      admitted,
     );
   const never = new Promise<never>(() => {});
   let refuse = (_error: Error): void => {};

@@ -1,5 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
+import type { SlotPrice } from "./slot-utterance.ts";
+import { type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
 
 export type SlotState = "active" | "paused" | "queued";
 

@@ -15,6 +15,13 @@ export interface Slot {
   release(): void;
 }
 
+export interface SlotPrice {
+  /** Minimum seconds of a slot per second of speech. */
+  readonly perSecond: number;
+  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
+  readonly patienceMs: number;
+}
+
 /** Utterance that asks for a slot. */
 export interface NewUtterance {
   /** Whether its text is written: a server that stops lets it finish. */
@@ -32,7 +39,7 @@ export interface SlotUtterance extends Required<Omit<NewUtterance, "leastS">> {
   readonly askedMs: number;
   state: "new" | "active" | "paused";
   isEnding: boolean;
-  /** Audio beyond what a listener had played when the frame was asked for that is computed now. */
+  /** Seconds of audio beyond what its listener had played when it asked for the frame that is computed now. */
   ahead: { readonly seconds: number; readonly atMs: number } | null;
   /** Start of its rest, in milliseconds; `null` while something is computed. */
   restingSinceMs: number | null;
@@ -58,13 +65,14 @@ const STUCK_S = 5;
 /** Milliseconds in which an idle machine brings a stream ahead. Until then a late one counts half. */
 const START_MS = 200;
 
-/** Returns how much a stream counts as late for its listener: 0, 0.5 or 1. */
+/** Returns how much a stream that wants its next frame counts as late for its listener: 0, 0.5 or 1. */
 export function lateness(utterance: SlotUtterance, nowMs: number): number {
-  const { isStreamed, ahead, restingSinceMs, sinceMs } = utterance;
-  if (!isStreamed || restingSinceMs !== null) return 0;
-  const aheadS = ahead === null ? 0 : ahead.seconds - (nowMs - ahead.atMs) / 1_000;
+  const { isStreamed, restingSinceMs, sinceMs } = utterance;
+  if (!isStreamed || restingSinceMs !== null || sinceMs === null) return 0;
+  const { seconds, atMs } = utterance.ahead ?? { seconds: 0, atMs: sinceMs };
+  const aheadS = seconds - (nowMs - atMs) / 1_000;
   if (aheadS >= LATE_S || aheadS <= -STUCK_S) return 0;
-  return nowMs - (sinceMs ?? nowMs) < START_MS ? 0.5 : 1;
+  return nowMs - sinceMs < START_MS ? 0.5 : 1;
 }
 
 export function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {

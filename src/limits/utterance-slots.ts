@@ -8,6 +8,7 @@ import {
   type NewUtterance,
   type QueueEntry,
   type Slot,
+  type SlotPrice,
   type SlotUtterance,
 } from "./slot-utterance.ts";
 
@@ -30,13 +31,6 @@ export interface UtteranceSlotOptions {
   readonly nowMs?: () => number;
 }
 
-export interface SlotPrice {
-  /** Minimum seconds of a slot per second of speech. */
-  readonly perSecond: number;
-  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
-  readonly patienceMs: number;
-}
-
 /** Rest, in milliseconds, after which a waiting utterance takes the slot. */
 const REST_MS = 500;
 /** Lead over its listener, in seconds, from which an utterance lets others go first. */
@@ -45,8 +39,8 @@ const AHEAD_S = 1;
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** Wait, in milliseconds, after which a stream is refused because others are late. A burst is served by then. */
-const PATIENCE_MS = 900;
+/** If streams wait for late ones for this long, in milliseconds, those that waited `PATIENCE_MS` are refused. */
+const [CROWDED_MS, PATIENCE_MS] = [3_000, 900];
 /** Interval of checks for resting utterances and refusals while others wait, in milliseconds. */
 const LOOK_MS = 100;
 
@@ -56,7 +50,7 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything. None is opened while the machine is too slow for those that are: while several are late for their listeners.
+ * everything. None is opened while several are late for their listeners: the machine is too slow for more.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
@@ -65,8 +59,10 @@ export class UtteranceSlots {
   readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
-  /** Late streams, as of the last look. */
+  /** Sum of {@link lateness} when the queue was served last. */
   #late = 0;
+  /** Time since which some newcomer has waited for late streams. */
+  #crowdedSinceMs: number | null = null;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -245,7 +241,8 @@ export class UtteranceSlots {
   #serve(): void {
     if (this.#isServing) return;
     this.#isServing = true;
-    if (this.#queue.size > 0) this.#countLate();
+    const nowMs = this.#nowMs();
+    this.#late = [...this.#open].reduce((sum, each) => sum + lateness(each, nowMs), 0);
     while (this.#isSomebodyNext() && this.#hasRoom()) {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
@@ -259,13 +256,8 @@ export class UtteranceSlots {
     else {
       clearTimeout(this.#look);
       this.#look = undefined;
+      this.#crowdedSinceMs = null;
     }
-  }
-
-  #countLate(): void {
-    const nowMs = this.#nowMs();
-    this.#late = 0;
-    for (const utterance of this.#open) this.#late += lateness(utterance, nowMs);
   }
 
   #activate(utterance: SlotUtterance): void {
@@ -326,11 +318,7 @@ export class UtteranceSlots {
   #lookAround(): void {
     this.#look = undefined;
     this.#serve();
-    for (const entry of [...this.#queue]) {
-      const { isBegun, isStreamed, askedMs } = entry.utterance;
-      if (!isNew(entry) || isBegun || !isStreamed || this.#nowMs() - askedMs < PATIENCE_MS) continue;
-      if (!this.#keepsUpWith(entry.key)) entry.refuse(serverFullError(SPEAKING));
-    }
+    this.#refuseStreams();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     // Kept slots are never taken over by others, so a resting utterance blocks them.
@@ -339,6 +327,18 @@ export class UtteranceSlots {
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
     idle.isEnding = true;
     idle.stop(idleTooLongError());
+  }
+
+  /** Refuses streams that have waited for long because of late ones, unless that has only just begun. */
+  #refuseStreams(): void {
+    const nowMs = this.#nowMs();
+    const waiting = [...this.#queue].filter((entry) => isNew(entry) && !this.#keepsUpWith(entry.key));
+    this.#crowdedSinceMs = waiting.length === 0 ? null : (this.#crowdedSinceMs ?? nowMs);
+    if (nowMs - (this.#crowdedSinceMs ?? nowMs) < CROWDED_MS) return;
+    for (const entry of waiting) {
+      const { isBegun, isStreamed, askedMs } = entry.utterance;
+      if (isStreamed && !isBegun && nowMs - askedMs >= PATIENCE_MS) entry.refuse(serverFullError(SPEAKING));
+    }
   }
 
   /** Whether a newcomer waits only for another utterance to end. */

@@ -138,7 +138,7 @@ const HISTOGRAMS = {
 /** Name and help of each gauge, and how to read it at a scrape. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (readings: GaugeReadings) => number])[] =
   [
-    ["antiphon_queue_depth", "Requests waiting for a slot.", ({ service }) => service.count("queued")],
+    ["antiphon_queue_depth", "Requests waiting to begin.", ({ service }) => service.count("queued")],
     ["antiphon_active_streams", "Utterances being computed.", ({ service }) => service.count("active")],
     [
       "antiphon_paused_streams",

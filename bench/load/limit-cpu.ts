@@ -18,11 +18,11 @@ const PERIOD_US = 100_000;
  */
 export async function limitCpu(pid: number, cores: number): Promise<CpuLimit> {
   const quotaUs = Math.round(cores * PERIOD_US);
-  const isSecond = existsSync("/sys/fs/cgroup/cgroup.controllers");
-  const group = join(isSecond ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu", `antiphon-bench-${pid}`);
+  const isV2 = existsSync("/sys/fs/cgroup/cgroup.controllers");
+  const group = join(isV2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu", `antiphon-bench-${pid}`);
   try {
     await mkdir(group);
-    if (isSecond) await writeFile(join(group, "cpu.max"), `${quotaUs} ${PERIOD_US}`);
+    if (isV2) await writeFile(join(group, "cpu.max"), `${quotaUs} ${PERIOD_US}`);
     else {
       await writeFile(join(group, "cpu.cfs_period_us"), `${PERIOD_US}`);
       await writeFile(join(group, "cpu.cfs_quota_us"), `${quotaUs}`);

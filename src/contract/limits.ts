@@ -1,7 +1,7 @@
 /** Maximum code points of text in a request or turn, without its marks. */
 export const MAX_TEXT_CHARS = 8_000;
 
-/** Maximum code points, as at OpenAI, of a request for speech's `instructions`, and of its `input` if sent whole. */
+/** Maximum code points of `instructions` of `POST /v1/audio/speech`, and of `input` that is not streamed: OpenAI's. */
 export const MAX_SPEECH_CHARS = 4_096;
 
 /**

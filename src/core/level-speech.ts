@@ -50,7 +50,7 @@ const USUAL_WEIGHT_S = 0.5;
 const MAX_DB_PER_S = 1.5;
 const MAX_FIRST_DB = 4;
 const MAX_GAIN_DB = 30;
-/** Measuring takes as long as there is speech, so it is repeated only when there is this much more. */
+/** Measuring takes time in proportion to the speech, so it is repeated only after this growth. */
 const MEASURED_GROWTH = 1.02;
 
 /** Gain of one voice. */
@@ -58,11 +58,11 @@ class VoiceLevel {
   readonly #meter = new LoudnessMeter(SAMPLE_RATE_HZ);
   readonly #targetLufs: number;
   #pushed = 0;
-  /** Loudness when so many samples were measured. */
   #measured = { lufs: 0, durationS: 0 };
+  /** Samples at the last measurement. */
   #measuredAt = 0;
   #gainDb: number;
-  /** The gain as far as nothing is measured. */
+  /** The gain before anything is measured. */
   readonly #usualDb: number;
 
   /** @param mannerDb that the voice is louder than usual */

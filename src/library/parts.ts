@@ -114,7 +114,7 @@ export async function openParts(given: Settings): Promise<Parts> {
       telemetry: NO_TELEMETRY,
     },
     {
-      ...{ ...limits.speaking, threads: undefined },
+      ...limits.speaking,
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,

@@ -1,8 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import type { SlotPrice } from "./slot-utterance.ts";
-import { type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
-
-export type SlotState = "active" | "paused" | "queued";
+import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
 
 /** Slots of a checkpoint that does not share those of this machine. */
 export interface CheckpointSlotOptions {
@@ -27,9 +24,7 @@ export class CheckpointSlots {
     this.#own = new Map(
       [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        // A slow server, or a model in threads of its own, says nothing about this machine's speed.
-        const limits = { ...options, concurrency, keyConcurrency, threads: undefined };
-        return [checkpoint, new UtteranceSlots({ ...limits, ...kept })];
+        return [checkpoint, new UtteranceSlots({ ...options, concurrency, keyConcurrency, ...kept })];
       }),
     );
   }
@@ -38,9 +33,16 @@ export class CheckpointSlots {
     return this.#own.get(checkpoint) ?? this.#here;
   }
 
-  /** Returns the number of utterances of all checkpoints that are computed, paused, or wait for their first slot. */
-  count(state: SlotState): number {
-    return this.#all().reduce((sum, slots) => sum + slots[state], 0);
+  get active(): number {
+    return this.#sum(({ active }) => active);
+  }
+
+  get paused(): number {
+    return this.#sum(({ paused }) => paused);
+  }
+
+  get queued(): number {
+    return this.#sum(({ queued }) => queued);
   }
 
   /** Returns why a further request of the key would be refused by every checkpoint; `null` if one may accept it. */
@@ -55,5 +57,9 @@ export class CheckpointSlots {
 
   #all(): UtteranceSlots[] {
     return [this.#here, ...this.#own.values()];
+  }
+
+  #sum(of: (admission: UtteranceSlots) => number): number {
+    return this.#all().reduce((sum, admission) => sum + of(admission), 0);
   }
 }

@@ -78,7 +78,6 @@ export function serverLimits(settings: Settings): ServerLimits {
   return {
     speaking: {
       concurrency,
-      threads: workerCount(settings),
       keyConcurrency: keyConcurrency > 0 ? Math.min(keyConcurrency, concurrency) : concurrency,
       queueDepth,
       keyQueueDepth,

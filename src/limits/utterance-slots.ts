@@ -1,16 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
-import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
-import {
-  count,
-  isNew,
-  lateness,
-  type NewUtterance,
-  type QueueEntry,
-  type Slot,
-  type SlotPrice,
-  type SlotUtterance,
-} from "./slot-utterance.ts";
+import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
 
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
@@ -26,9 +16,28 @@ export interface UtteranceSlotOptions {
   readonly keepsSlots?: boolean;
   /** Cost of kept slots: a request that could not get one in time is refused at once. */
   readonly price?: SlotPrice;
-  /** Threads: while so many streams are late (twice as many for a key's first), none is opened. Absent: no limit. */
-  readonly threads?: number | undefined;
   readonly nowMs?: () => number;
+}
+
+export interface SlotPrice {
+  /** Minimum seconds of a slot per second of speech. */
+  readonly perSecond: number;
+  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
+  readonly patienceMs: number;
+}
+
+/** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
+export interface Slot {
+  /** Marks that nothing is computed: the client has not asked for more, or the text is not there yet. */
+  rest(): void;
+  /** Gives the slot up at once, although the client asks for more. */
+  pause(): void;
+  /**
+   * Asks to compute a frame. Returns `null` if it may begin, else a promise to wait for, which rejects with the
+   * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
+   */
+  work(aheadS: number): Promise<void> | null;
+  release(): void;
 }
 
 /** Rest, in milliseconds, after which a waiting utterance takes the slot. */
@@ -39,9 +48,7 @@ const AHEAD_S = 1;
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** If streams wait for late ones for this long, in milliseconds, those that waited `PATIENCE_MS` are refused. */
-const [CROWDED_MS, PATIENCE_MS] = [3_000, 900];
-/** Interval of checks for resting utterances and refusals while others wait, in milliseconds. */
+/** Interval of checks for resting utterances while others wait, in milliseconds. */
 const LOOK_MS = 100;
 
 export const SPEAKING = "utterances being spoken";
@@ -50,19 +57,15 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything. None is opened while several are late for their listeners: the machine is too slow for more.
+ * everything.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<QueueEntry>();
-  readonly #open = new Set<SlotUtterance>();
+  readonly #open = new Set<Utterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
-  /** Sum of {@link lateness} when the queue was served last. */
-  #late = 0;
-  /** Time since which some newcomer has waited for late streams. */
-  #crowdedSinceMs: number | null = null;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -102,26 +105,26 @@ export class UtteranceSlots {
    * once a request that none can be free for in time: 429 if its key has them all.
    *
    * @param stop ends the utterance if it has rested for long and others have no room
+   * @param isBegun its text is written: a server that stops lets it finish
+   * @param leastS minimum seconds of speech
    */
   async enter(
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    { isBegun = false, isStreamed = false, leastS = 0 }: NewUtterance = {},
+    isBegun = false,
+    leastS = 0,
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
     const { queueWaitMs, price } = this.#options;
-    const utterance: SlotUtterance = {
+    const utterance: Utterance = {
       key,
       signal,
       stop,
       state: "new",
       isBegun,
-      isStreamed,
       isEnding: false,
-      askedMs: this.#nowMs(),
-      ahead: null,
       restingSinceMs: null,
       coming: null,
       entry: null,
@@ -155,11 +158,8 @@ export class UtteranceSlots {
     }
   }
 
-  #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
-    const nowMs = this.#nowMs();
-    utterance.ahead = { seconds: aheadS, atMs: nowMs };
+  #work(utterance: Utterance, aheadS: number): Promise<void> | null {
     utterance.restingSinceMs = null;
-    if (this.#late > 0 && this.#queue.size > 0 && lateness(utterance, nowMs) === 0) this.#serve();
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
       if (this.#queue.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
@@ -174,7 +174,7 @@ export class UtteranceSlots {
   }
 
   /** Whether the next admissible utterance has a better claim to the slot. */
-  #shouldYield({ key }: SlotUtterance, aheadS: number): boolean {
+  #shouldYield({ key }: Utterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
       if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
@@ -182,7 +182,7 @@ export class UtteranceSlots {
     return false;
   }
 
-  #turnOf(utterance: SlotUtterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
+  #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
     return waitForAdmission<void>(
       { key, signal, ...(limit === undefined ? {} : { limit }) },
@@ -241,8 +241,6 @@ export class UtteranceSlots {
   #serve(): void {
     if (this.#isServing) return;
     this.#isServing = true;
-    const nowMs = this.#nowMs();
-    this.#late = [...this.#open].reduce((sum, each) => sum + lateness(each, nowMs), 0);
     while (this.#isSomebodyNext() && this.#hasRoom()) {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
@@ -252,20 +250,15 @@ export class UtteranceSlots {
       next.admit();
     }
     this.#isServing = false;
-    if (this.#queue.size > 0) this.#look ??= setTimeout(() => this.#lookAround(), LOOK_MS);
-    else {
-      clearTimeout(this.#look);
-      this.#look = undefined;
-      this.#crowdedSinceMs = null;
-    }
+    clearTimeout(this.#look);
+    if (this.#queue.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
   }
 
-  #activate(utterance: SlotUtterance): void {
+  #activate(utterance: Utterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
       utterance.sinceMs = this.#nowMs();
-      this.#late += lateness(utterance, utterance.sinceMs);
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -279,14 +272,7 @@ export class UtteranceSlots {
 
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
-    const isWithinLimits = this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key);
-    return isWithinLimits && this.#keepsUpWith(key) ? "take" : "pass";
-  }
-
-  /** Whether the machine is fast enough for one utterance more. */
-  #keepsUpWith(key: string): boolean {
-    const { threads = Number.POSITIVE_INFINITY } = this.#options;
-    return this.#late < threads * (this.#openBy.of(key) === 0 ? 2 : 1);
+    return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
   }
 
   /** When the maximum is open, a key that has less than its share may still open one. */
@@ -306,8 +292,8 @@ export class UtteranceSlots {
     return true;
   }
 
-  #longestResting(isMeant: (utterance: SlotUtterance) => boolean): SlotUtterance | null {
-    let longest: SlotUtterance | null = null;
+  #longestResting(isMeant: (utterance: Utterance) => boolean): Utterance | null {
+    let longest: Utterance | null = null;
     for (const each of this.#open) {
       if (each.restingSinceMs === null || !isMeant(each)) continue;
       if (longest === null || each.restingSinceMs < longest.restingSinceMs!) longest = each;
@@ -316,9 +302,7 @@ export class UtteranceSlots {
   }
 
   #lookAround(): void {
-    this.#look = undefined;
     this.#serve();
-    this.#refuseStreams();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     // Kept slots are never taken over by others, so a resting utterance blocks them.
@@ -329,35 +313,56 @@ export class UtteranceSlots {
     idle.stop(idleTooLongError());
   }
 
-  /** Refuses streams that have waited for long because of late ones, unless that has only just begun. */
-  #refuseStreams(): void {
-    const nowMs = this.#nowMs();
-    const waiting = [...this.#queue].filter((entry) => isNew(entry) && !this.#keepsUpWith(entry.key));
-    this.#crowdedSinceMs = waiting.length === 0 ? null : (this.#crowdedSinceMs ?? nowMs);
-    if (nowMs - (this.#crowdedSinceMs ?? nowMs) < CROWDED_MS) return;
-    for (const entry of waiting) {
-      const { isBegun, isStreamed, askedMs } = entry.utterance;
-      if (isStreamed && !isBegun && nowMs - askedMs >= PATIENCE_MS) entry.refuse(serverFullError(SPEAKING));
-    }
-  }
-
   /** Whether a newcomer waits only for another utterance to end. */
   #isOpeningAwaited(): boolean {
-    const { keyConcurrency } = this.#options;
-    const waits = ({ key }: QueueEntry) => !this.#mayOpen(key) && this.#openBy.of(key) < keyConcurrency;
-    return [...this.#queue.firsts()].some((first) => isNew(first) && waits(first));
+    for (const entry of this.#queue.firsts()) {
+      const { key } = entry;
+      if (!isNew(entry) || this.#mayOpen(key)) continue;
+      if (this.#openBy.of(key) < this.#options.keyConcurrency) return true;
+    }
+    return false;
   }
 
-  #pause(utterance: SlotUtterance): void {
+  #pause(utterance: Utterance): void {
     utterance.state = "paused";
     this.#activeBy.add(utterance.key, -1);
   }
 
-  #leave(utterance: SlotUtterance): void {
+  #leave(utterance: Utterance): void {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
     utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
+}
+
+interface Utterance {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly stop: (reason: ServiceError) => void;
+  state: "new" | "active" | "paused";
+  readonly isBegun: boolean;
+  isEnding: boolean;
+  /** Start of its rest, in milliseconds; `null` while something is computed. */
+  restingSinceMs: number | null;
+  coming: Promise<void> | null;
+  entry: QueueEntry | null;
+  /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
+  readonly takesMs: number;
+  sinceMs: number | null;
+}
+
+interface QueueEntry extends Waiter<void> {
+  readonly utterance: Utterance;
+}
+
+function isNew({ utterance }: QueueEntry): boolean {
+  return utterance.state === "new";
+}
+
+function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
+  let found = 0;
+  for (const item of items) if (isMeant(item)) found++;
+  return found;
 }

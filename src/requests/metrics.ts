@@ -6,7 +6,7 @@ import type { Telemetry } from "../serving/telemetry.ts";
 
 /** Values read at each scrape. */
 export interface GaugeReadings {
-  readonly service: Pick<SpeechService, "count">;
+  readonly service: Pick<SpeechService, "queued" | "active" | "paused">;
   readonly semaphores: Semaphores;
   speechThreads(): number;
   residentModels(): number;
@@ -138,12 +138,12 @@ const HISTOGRAMS = {
 /** Name and help of each gauge, and how to read it at a scrape. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (readings: GaugeReadings) => number])[] =
   [
-    ["antiphon_queue_depth", "Requests waiting to begin.", ({ service }) => service.count("queued")],
-    ["antiphon_active_streams", "Utterances being computed.", ({ service }) => service.count("active")],
+    ["antiphon_queue_depth", "Requests waiting for their first slot.", ({ service }) => service.queued],
+    ["antiphon_active_streams", "Utterances being computed.", ({ service }) => service.active],
     [
       "antiphon_paused_streams",
       "Utterances that have begun and wait: for their client, a slot, words, or to be less far ahead.",
-      ({ service }) => service.count("paused"),
+      ({ service }) => service.paused,
     ],
     ["antiphon_speech_threads", "Threads that can speak.", ({ speechThreads }) => speechThreads()],
     ["antiphon_turns_writing", "Turns being written.", ({ semaphores }) => semaphores.writing.used],
@@ -272,7 +272,7 @@ function watchGauges(readings: GaugeReadings, registers: Registry[]): void {
     labelNames: ["for"] as const,
     registers,
     collect() {
-      this.set({ for: SPEAKING }, service.count("queued"));
+      this.set({ for: SPEAKING }, service.queued);
       for (const { what, queued } of Object.values(semaphores)) this.set({ for: what }, queued);
     },
   });

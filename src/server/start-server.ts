@@ -323,7 +323,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         if ((await tenancy.authenticate(key)) === null) return null;
         return realtime.secrets.issue(key, seconds, {}).value;
       },
-      isSpeaking: () => service.count("active") + service.count("paused") > 0,
+      isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {
         isReady = false;
         isStopping = true;

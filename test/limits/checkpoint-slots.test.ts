@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { CheckpointSlots } from "../../src/limits/checkpoint-slots.ts";
-import type { Slot } from "../../src/limits/slot-utterance.ts";
-import type { UtteranceSlotOptions } from "../../src/limits/utterance-slots.ts";
+import type { Slot, UtteranceSlotOptions } from "../../src/limits/utterance-slots.ts";
 
 const OPTIONS: UtteranceSlotOptions = {
   concurrency: 2,
@@ -42,11 +41,11 @@ test("a remote checkpoint has its own slots; all others share the local ones", a
   await enter("heart");
   await enter("another");
   await enter("farm");
-  assert.deepEqual([made.count("active"), made.count("queued")], [3, 0]);
+  assert.deepEqual([made.active, made.queued], [3, 0]);
   wait("farm");
-  assert.deepEqual([made.count("active"), made.count("queued")], [3, 1]);
+  assert.deepEqual([made.active, made.queued], [3, 1]);
   slots.at(-1)!.release();
-  assert.deepEqual([made.count("active"), made.count("queued")], [3, 0]);
+  assert.deepEqual([made.active, made.queued], [3, 0]);
 });
 
 test("refusalFor reports a full queue only if every checkpoint is full", async () => {
@@ -70,7 +69,7 @@ test("a key's limit applies to remote slots; without one, a key alone gets every
     await enter("farm");
     for (let times = 0; times < 5; times++) wait("farm");
     await Promise.resolve();
-    return made.count("active");
+    return made.active;
   };
   assert.equal(await open(3), 4);
   assert.equal(await open(2), 2);
@@ -87,7 +86,7 @@ test("kept slots are never exceeded, even while an utterance is paused", async (
     const other = made.of("csm").enter("b", new AbortController().signal, () => {});
     other.then((slot) => slots.push(slot)).catch(() => {});
     await Promise.resolve();
-    assert.deepEqual([made.count("active"), made.count("queued")], [active, 1 - active]);
+    assert.deepEqual([made.active, made.queued], [active, 1 - active]);
     for (const slot of slots.splice(0)) slot.release();
     made.close();
   }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import type { NewUtterance, Slot } from "../../src/limits/slot-utterance.ts";
-import { type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
+import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
 
@@ -26,7 +25,7 @@ function admissionAt(options: Partial<UtteranceSlotOptions> = {}) {
   opened.push(admission);
   const stopped: string[] = [];
   const enter = (key: string, signal = new AbortController().signal, isBegun = false) => {
-    const entering = admission.enter(key, signal, () => stopped.push(key), { isBegun });
+    const entering = admission.enter(key, signal, () => stopped.push(key), isBegun);
     entering.then(
       (slot) => slots.push(slot),
       () => {},
@@ -560,68 +559,6 @@ describe("utterance slots", () => {
   });
 });
 
-describe("a stream", () => {
-  /** Of one thread, which begins two at once. Each stream asks for its first frame. */
-  function streams() {
-    let nowMs = 0;
-    const limits = { ...GENEROUS, concurrency: 64, keyConcurrency: 64, queueDepth: 9, keyQueueDepth: 9 };
-    const admission = new UtteranceSlots({ ...limits, queueWaitMs: 10_000, threads: 1, nowMs: () => nowMs });
-    opened.push(admission);
-    const begin = async (about: NewUtterance = { isStreamed: true }, key = "a") => {
-      const slot = await admission.enter(key, NEVER, neverEnded, about);
-      slots.push(slot);
-      slot.work(0);
-      return slot;
-    };
-    return { begin, pass: (ms: number) => (nowMs += ms) };
-  }
-
-  it("is opened when an earlier one is ahead of its listener", async () => {
-    const { begin } = streams();
-    const [first] = [await begin(), await begin()];
-    const [third, fourth] = [begin(), begin()];
-    assert.equal(await isSettled(third), false);
-    first.work(2);
-    await third;
-    assert.equal(await isSettled(fourth), false);
-  });
-
-  it("waits for one that plays out what it has, and for none that rests, hangs or is saved", async () => {
-    const { begin, pass } = streams();
-    const [first] = [await begin(), await begin({})];
-    first.work(2);
-    pass(1_200);
-    const waiting = begin();
-    assert.equal(await isSettled(waiting), false, "the first has less than a second");
-    first.rest();
-    await waiting;
-    pass(7_000);
-    await Promise.all([begin(), begin()]);
-  });
-
-  it("of a key that has none is opened while twice as many are late", async () => {
-    const { begin } = streams();
-    await Promise.all([begin(), begin(), begin({ isStreamed: true }, "b"), begin({ isStreamed: true }, "c")]);
-    assert.equal(await isSettled(begin({ isStreamed: true }, "d")), false);
-  });
-
-  it("is refused if others stay late, unlike written text and whole replies", async () => {
-    await withClock(async (tick) => {
-      const { begin, pass } = streams();
-      const late = [await begin(), await begin()];
-      const refused = assert.rejects(begin(), { status: 502, retryAfterMs: 1_000 });
-      const waiting = [begin({ isStreamed: true, isBegun: true }), begin({})];
-      for (let passed = 0; passed < 3_500; passed += 100) {
-        pass(100);
-        await tick(100);
-      }
-      await refused;
-      for (const slot of late) slot.work(9);
-      await Promise.all(waiting);
-    });
-  });
-});
-
 describe("a priced slot", () => {
   const priced = (parts: Partial<UtteranceSlotOptions> = {}) => {
     let nowMs = 0;
@@ -632,7 +569,7 @@ describe("a priced slot", () => {
       admission,
       pass: (ms: number) => (nowMs += ms),
       speak: (leastS: number, key = "a", isBegun = false) =>
-        admission.enter(key, NEVER, neverEnded, { isBegun, leastS }),
+        admission.enter(key, NEVER, neverEnded, isBegun, leastS),
     };
   };
 

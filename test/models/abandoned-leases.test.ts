@@ -106,7 +106,7 @@ test("a client that disconnects at any microtask while leasing its model leaves 
     await meet(() => fakes.instances[0]?.finishLoad(), controller);
     await first;
     await speech.return(undefined as never).catch(() => {});
-    assert.deepEqual([catalogue.resident()[0]?.leases, service.count("active")], [0, 0]);
+    assert.deepEqual([catalogue.resident()[0]?.leases, service.active], [0, 0]);
   });
 });
 

@@ -98,7 +98,7 @@ describe("a spoken reply with tool calls", () => {
       metered.map(({ inputChars, outputAudioS }) => [inputChars, outputAudioS]),
       [[3, 0]],
     );
-    assert.equal(service.count("queued") + service.count("active") + service.count("paused"), 0);
+    assert.equal(service.queued + service.active + service.paused, 0);
   });
 
   it("fails if nothing is written, or if the writer fails after a call", async () => {

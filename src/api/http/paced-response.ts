@@ -21,11 +21,11 @@ export interface PacedFormat {
 }
 
 /**
- * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; `streamPatienceMs`
- * after the request is committed, the status is sent, and keep-alives until there is content.
+ * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; after
+ * `streamPatienceMs` the status is sent, unless the request waits for a slot, and keep-alives until there is content.
  *
  * @param first settles when there is content
- * @param committed resolves when the request can no longer be refused for lack of room
+ * @param slot returns the wait for a slot, if it has begun; while it lasts, the request may be refused
  */
 export async function sendPaced(
   { options }: HttpDeps,
@@ -34,9 +34,10 @@ export async function sendPaced(
   { headers, keepAlive, failure }: PacedFormat,
   first: Promise<unknown>,
   write: (response: PacedResponse) => Promise<void>,
-  committed: Promise<void> = Promise.resolve(),
+  slot: () => Promise<unknown> | null = () => null,
 ): Promise<void> {
-  await Promise.race([first, committed.then(() => settledOrTimeout(first, options.streamPatienceMs))]);
+  await Promise.race([first, settledOrTimeout(first, options.streamPatienceMs)]);
+  await Promise.race([first, slot()?.catch(() => first)]);
   reply.hijack();
   const { signal } = request.tracked;
   const all = { ...headersOf(reply), ...headers };

@@ -51,13 +51,12 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamFormat,
 ): Promise<void> {
-  let onCommitted = (): void => {};
-  const committed = new Promise<void>((resolve) => (onCommitted = resolve));
+  let slot: Promise<unknown> | null = null;
   const speech = deps.service.speak(prepared, {
     ...request.tracked.caller,
     encoding: form.encoding,
     isStreamed: true,
-    onCommitted,
+    onQueued: (wait) => (slot = wait),
     isPlayed: form.isPlayed && !pacesItself(request),
     onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
@@ -71,7 +70,7 @@ export async function streamSpeech(
       throw error;
     }
   };
-  await sendPaced(deps, request, reply, form, first, write, committed);
+  await sendPaced(deps, request, reply, form, first, write, () => slot);
 }
 
 /** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */

@@ -5,14 +5,9 @@ import { NO_SPAN } from "../../core/span.ts";
 import type { SpeechReport } from "../../core/speech-model.ts";
 import type { Stopper, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
-import {
-  type CheckpointSlotOptions,
-  CheckpointSlots,
-  type SlotState,
-} from "../../limits/checkpoint-slots.ts";
+import { type CheckpointSlotOptions, CheckpointSlots } from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { Slot } from "../../limits/slot-utterance.ts";
-import type { UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
+import type { Slot, UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Caller } from "../prepare/request-reader.ts";
@@ -70,8 +65,8 @@ export interface SpeechRequest extends Pick<Caller, "signal">, WritingRequest, F
   readonly limit?: TimeLimit;
   /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
   readonly isStreamed: boolean;
-  /** Called when it has a slot, or its text is being written: a lack of room refuses it no more. */
-  readonly onCommitted?: () => void;
+  /** Called with the wait for a slot, when it begins. */
+  readonly onQueued?: (slot: Promise<unknown>) => void;
   /** Called when the utterance is ended while the consumer waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
@@ -125,8 +120,16 @@ export class SpeechService {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  count(state: SlotState): number {
-    return this.#admissions.count(state);
+  get active(): number {
+    return this.#admissions.active;
+  }
+
+  get paused(): number {
+    return this.#admissions.paused;
+  }
+
+  get queued(): number {
+    return this.#admissions.queued;
   }
 
   /** Returns why a further request of the key would be refused, before its body is read; `null` if it would not. */
@@ -194,8 +197,8 @@ export class SpeechService {
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
-    const { span, isStreamed } = request;
-    span.set(speechFacts(given, request.encoding, isStreamed));
+    const { span } = request;
+    span.set(speechFacts(given, request.encoding, request.isStreamed));
     // If the consumer stops asking, its client has left or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
     span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
@@ -214,12 +217,12 @@ export class SpeechService {
       let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
-        const about = { isBegun: textStream !== null, isStreamed, leastS: minSpeechS(prepared) };
-        const slots = this.#admissions.of(prepared.model.checkpoint);
-        const entering = slots.enter(request.keyId, stop.signal, cut, about);
+        const entering = this.#admissions
+          .of(prepared.model.checkpoint)
+          .enter(request.keyId, stop.signal, cut, textStream !== null, minSpeechS(prepared));
+        request.onQueued?.(entering);
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();
-        request.onCommitted?.();
         toFirstAudio = span.begin("first audio");
         lease = await this.#lease(prepared.model, stop);
         const frames = openSpeechFrames({
@@ -265,7 +268,7 @@ export class SpeechService {
       textStream?.release();
       lease?.release();
       slot?.release();
-      const hasLeft = !settled && isStreamed && stats.frames > 0;
+      const hasLeft = !settled && request.isStreamed && stats.frames > 0;
       try {
         if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
       } finally {
@@ -322,7 +325,6 @@ export class SpeechService {
       request.streamedText ??
       request.preparedText ??
       (await beginWriting(this.#writingDeps(), prepared, request, stop));
-    request.onCommitted?.();
     try {
       await withDeadline(textStream.begin(), this.#options.loadTimeoutMs, stop, () => textStream.source);
       return textStream;

@@ -116,7 +116,7 @@ export function inlinePhonemes(text: string): InlinePhonemes[] {
   return found;
 }
 
-/** Describes the first inline phonemes that cannot be parsed, or returns `null`. @param accentAt of the text at ascending places */
+/** Describes the first inline phonemes that cannot be parsed, or returns `null`. @param accentAt called with ascending places */
 export function inlineFault(text: string, accentAt?: (place: number) => Accent | undefined): string | null {
   if (!text.includes(MIDDLE)) return null;
   for (const { written, writtenFrom } of inlinePhonemes(text)) {

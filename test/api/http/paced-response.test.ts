@@ -192,11 +192,11 @@ describe("Pacing", () => {
   });
 });
 
-test("sendPaced sends no head before the admission, so that a refusal is a status", async () => {
+test("sendPaced sends no status while a request waits for a slot, so that a refusal has its own", async () => {
   let heads = 0;
   const reply = { hijack: () => (heads += 1), getHeaders: () => ({}), raw: { writeHead() {}, destroy() {} } };
   const form = { headers: {}, keepAlive: null, failure: () => null };
-  const sent = (first: Promise<unknown>, admitted: Promise<void>) =>
+  const sent = (first: Promise<unknown>, slot: () => Promise<unknown> | null) =>
     sendPaced(
       { options: { streamPatienceMs: 0, heartbeatMs: 1 } } as unknown as HttpDeps,
       { tracked: { signal: new AbortController().signal } } as unknown as FastifyRequest,
@@ -204,14 +204,16 @@ test("sendPaced sends no head before the admission, so that a refusal is a statu
       form,
       first,
       async () => {},
-      admitted,
+      slot,
     );
   const never = new Promise<never>(() => {});
   let refuse = (_error: Error): void => {};
-  const refused = sent(new Promise((_resolve, reject) => (refuse = reject)), never);
-  await sent(never, Promise.resolve());
-  assert.equal(heads, 1, "only the one that was admitted");
+  const refused = new Promise<never>((_resolve, reject) => (refuse = reject));
+  const waiting = sent(refused, () => refused);
+  await sent(never, () => null);
+  await sent(never, () => Promise.resolve());
+  assert.equal(heads, 2, "only those that do not wait");
   refuse(new Error("full"));
-  await assert.rejects(refused, { message: "full" });
-  assert.equal(heads, 1);
+  await assert.rejects(waiting, { message: "full" });
+  assert.equal(heads, 2);
 });

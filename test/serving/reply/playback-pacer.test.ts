@@ -67,7 +67,7 @@ describe("streamed speech", () => {
         metered.map(({ outputAudioS }) => outputAudioS),
         [SECOND * 0.08],
       );
-      assert.deepEqual([service.count("active"), service.count("paused"), leases()], [0, 0, 0]);
+      assert.deepEqual([service.active, service.paused, leases()], [0, 0, 0]);
       await pass(60_000);
       assert.equal(engine.given, SECOND, "nothing continues afterwards");
     });
@@ -78,7 +78,7 @@ describe("streamed speech", () => {
       async ({ service, engine, pass }) => {
         const first = collect(service.speak(PREPARED, caller({ keyId: "a" })));
         await settle();
-        assert.deepEqual([service.count("active"), service.count("paused")], [0, 1]);
+        assert.deepEqual([service.active, service.paused], [0, 1]);
         const other = collect(service.speak(PREPARED, caller({ keyId: "b", stream: false })));
         await settle();
         assert.equal((await other).frames, 40, "a reply in one piece waits for nothing");

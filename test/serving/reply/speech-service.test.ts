@@ -47,7 +47,7 @@ describe("a speech request", () => {
       [records[0]?.inputChars, records[0]?.outputAudioS, records[0]?.keyId],
       [12, 0.8, "key_test"],
     );
-    assert.deepEqual([service.count("active"), leases()], [0, 0]);
+    assert.deepEqual([service.active, leases()], [0, 0]);
   });
 
   it("fails if metering fails, without a second attempt", async () => {
@@ -59,7 +59,7 @@ describe("a speech request", () => {
       },
     });
     await assert.rejects(collect(service.speak(PREPARED, caller())), { message: "the disk is full" });
-    assert.deepEqual([attempts, service.count("active"), leases()], [1, 0, 0]);
+    assert.deepEqual([attempts, service.active, leases()], [1, 0, 0]);
   });
 
   it("reports which turns the model read", async () => {
@@ -92,7 +92,7 @@ describe("a speech request", () => {
       assert.deepEqual([error.status, error.retryAfterMs], [502, 1_000]);
       return true;
     });
-    assert.deepEqual([metered.length, service.count("active"), leases()], [0, 0, 0]);
+    assert.deepEqual([metered.length, service.active, leases()], [0, 0, 0]);
   });
 
   for (const stream of [true, false]) {
@@ -111,7 +111,7 @@ describe("a speech request", () => {
         stream ? [[0.24, 12]] : [],
       );
       assert.equal(engine.given, 3);
-      assert.deepEqual([service.count("active"), leases()], [0, 0]);
+      assert.deepEqual([service.active, leases()], [0, 0]);
     });
   }
 
@@ -126,7 +126,7 @@ describe("a speech request", () => {
       [0.16],
     );
     assert.equal(engine.given, 2);
-    assert.deepEqual([service.count("active"), leases()], [0, 0]);
+    assert.deepEqual([service.active, leases()], [0, 0]);
   });
 
   it("reports metering to the caller, including on disconnect", async () => {
@@ -161,7 +161,7 @@ describe("a speech request", () => {
     const { service, engine, metered } = serviceOver();
     const gone = AbortSignal.abort(new Error("gone"));
     await assert.rejects(collect(service.speak(PREPARED, caller({ signal: gone }))), { message: "gone" });
-    assert.deepEqual([engine.given, metered.length, service.count("active")], [0, 0, 0]);
+    assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
   });
 
   for (const stream of [true, false]) {
@@ -182,14 +182,11 @@ describe("a speech request", () => {
           lease: async (model) => (await at("model")) ?? model,
         });
         const speaking = collect(service.speak(PREPARED, caller({ stream, signal: client.signal })));
-        await until(
-          `the wait for its ${awaited}`,
-          () => reached === awaited || service.count("queued") === 1,
-        );
+        await until(`the wait for its ${awaited}`, () => reached === awaited || service.queued === 1);
         client.abort(reason);
         await assert.rejects(speaking, (error) => error === reason);
         assert.deepEqual([metered.length, engine.given], [0, 0]);
-        assert.deepEqual([service.count("active"), service.count("queued"), leases()], [0, 0, 0]);
+        assert.deepEqual([service.active, service.queued, leases()], [0, 0, 0]);
       });
     }
   }
@@ -198,7 +195,7 @@ describe("a speech request", () => {
     const { service, metered, engine } = serviceOver();
     const speech = service.speak(PREPARED, caller());
     await speech.return({} as SpeechOutcome);
-    assert.deepEqual([engine.given, metered.length, service.count("active")], [0, 0, 0]);
+    assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
   });
 });
 
@@ -216,7 +213,7 @@ describe("the frame deadline", () => {
       await tick(1);
       await refused;
       assert.equal(engine.signals[0]?.aborted, true);
-      assert.deepEqual([metered.length, service.count("active"), leases()], [0, 0, 0]);
+      assert.deepEqual([metered.length, service.active, leases()], [0, 0, 0]);
     });
   });
 
@@ -242,7 +239,7 @@ describe("the frame deadline", () => {
       const refused = assert.rejects(collect(service.speak(PREPARED, caller())), { status: 502 });
       await tick(1_000);
       await refused;
-      assert.equal(service.count("active"), 0);
+      assert.equal(service.active, 0);
       load();
       await settle();
       assert.equal(leases(), 0);
@@ -262,7 +259,7 @@ describe("draining a service", () => {
     await until("the fifth frame", () => engine.given === 5);
     const waiting = collect(service.speak(PREPARED, caller()));
     await settle();
-    assert.equal(service.count("queued"), 1);
+    assert.equal(service.queued, 1);
     let isDone = false;
     const drained = service.drain(60_000).then(() => {
       isDone = true;
@@ -292,7 +289,7 @@ describe("draining a service", () => {
       await until("the fifth frame", () => engine.given === 5);
       const drained = service.drain(500);
       await tick(499);
-      assert.equal(service.count("active"), 1);
+      assert.equal(service.active, 1);
       await tick(1);
       await refused;
       await drained;

@@ -122,9 +122,7 @@ function optionsOf(query: StreamInputQuery, isMulti: boolean) {
   };
 }
 
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
-  ...{ mp3: "mp3", opus: "opus", ulaw: "mulaw", alaw: "alaw" },
-};
+const ENCODINGS: Record<string, Encoding> = { mp3: "mp3", opus: "opus", ulaw: "mulaw", alaw: "alaw" };
 
 function encodingOf(format: string): Encoding {
   const [codec, rateHz] = format.split("_");

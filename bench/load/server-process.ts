@@ -70,7 +70,8 @@ export async function startServerProcess({
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const signal = (name: NodeJS.Signals) => {
     if (!serve.isWrapper) child.kill(name);
-    else if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+    else if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, name);
   };
   // Whoever measures may fail; the server does not outlive it.
   const onOurExit = () => signal("SIGKILL");

@@ -75,6 +75,8 @@ export class SimulatedUser {
     this.#isMuted = isMuted;
     this.random = createRandom(BigInt(seed), 0, "noise");
     socket.on("message", (data) => this.#arrived(`${data}`));
+    // The connection closes after an error.
+    socket.on("error", () => {});
     socket.on("close", () => {
       this.#isOpen = false;
       this.#wake();

@@ -60,7 +60,8 @@ async def tells_what_it_is():
         info = Info.from_event((await up_to(client, Info))[-1])
         (tts,), (asr,) = info.tts, info.asr
         assert tts.installed and tts.supports_synthesize_streaming
-        assert [voice.name for voice in tts.voices] == [str(label) for label in range(13)]
+        assert [voice.name for voice in tts.voices] == [str(label) for label in range(15)]
+        assert [voice.name for voice in tts.voices if "es" in voice.languages] == ["13", "14"]
         assert "en" in asr.models[0].languages
         await client.write_event(Ping(text="here").event())
         assert Pong.from_event((await up_to(client, Pong))[-1]).text == "here"

@@ -29,6 +29,7 @@ export async function limitCpu(pid: number, cores: number): Promise<CpuLimit> {
     }
     await writeFile(join(group, "cgroup.procs"), `${pid}`);
   } catch (error) {
+    await rmdir(group).catch(() => {});
     throw new NotMeasuredError(`the processor time cannot be limited: ${(error as Error).message}`);
   }
   return { remove: () => rmdir(group) };

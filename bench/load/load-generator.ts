@@ -16,35 +16,37 @@ async function generate(job: LoadJob): Promise<LoadResult[]> {
   const timer = job.durationMs === undefined ? undefined : setTimeout(() => stop.abort(), job.durationMs);
 
   const nextBody = () => job.bodies[Math.floor(random() * job.bodies.length)] ?? "";
-  const { ratePerS } = job;
-  if (ratePerS !== undefined) {
-    const requests: Promise<void>[] = [];
+  const client = () => new LoadClient(job);
+
+  /** Requests at random times, whether or not earlier ones were answered. */
+  async function openLoop(ratePerS: number): Promise<void> {
+    const replies: Promise<void>[] = [];
     for (let atMs = 0; left > 0 && !stop.signal.aborted; left -= 1) {
       atMs -= (1_000 * Math.log(1 - random())) / ratePerS;
       await pause(atMs - (performance.now() - beganMs), stop.signal);
-      const client = new LoadClient(job);
-      const reply = client.request(nextBody(), stop.signal).then((result) => {
-        utterances.push(result);
-        client.close();
-      });
-      requests.push(reply);
+      replies.push(one(client(), nextBody()));
     }
-    await Promise.all(requests);
-    clearTimeout(timer);
-    return utterances;
+    await Promise.all(replies);
   }
 
-  const clients = Array.from({ length: job.clients }, async () => {
-    const client = new LoadClient(job);
+  async function one(own: LoadClient, body: string): Promise<void> {
+    utterances.push(await own.request(body, stop.signal));
+    own.close();
+  }
+
+  /** Clients that each make one request after the other. */
+  async function closedLoop(own: LoadClient): Promise<void> {
     await pause(random() * job.pauseMs.start, stop.signal);
     while (left > 0 && !stop.signal.aborted) {
       left -= 1;
-      utterances.push(await client.request(nextBody(), stop.signal));
+      utterances.push(await own.request(nextBody(), stop.signal));
       await pause(random() * job.pauseMs.between, stop.signal);
     }
-    client.close();
-  });
-  await Promise.all(clients);
+    own.close();
+  }
+
+  if (job.ratePerS !== undefined) await openLoop(job.ratePerS);
+  else await Promise.all(Array.from({ length: job.clients }, () => closedLoop(client())));
   clearTimeout(timer);
   return utterances;
 }

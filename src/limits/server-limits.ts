@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { FORM_EXTRA_BYTES, MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "./keyed-semaphore.ts";
-import type { UtteranceSlotOptions } from "./utterance-slots.ts";
+import type { UtteranceSlotOptions } from "./slot-utterance.ts";
 
 /**
  * Limits of a server, in total and per key: everything that a request may wait for. Their names in messages (`what`)
@@ -82,6 +82,7 @@ export function serverLimits(settings: Settings): ServerLimits {
       queueDepth,
       keyQueueDepth,
       queueWaitMs,
+      maxLate: workerCount(settings),
     },
     shared: {
       writing: shared("turns being written", writer.concurrency, writer.keyConcurrency),

@@ -1,44 +1,19 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
-import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
-
-export interface UtteranceSlotOptions {
-  /** Utterances computed at once. */
-  readonly concurrency: number;
-  /** Utterances of one key that may be open at once, those without a slot included. */
-  readonly keyConcurrency: number;
-  /** Requests that may wait for a first slot, in total and per key. */
-  readonly queueDepth: number;
-  readonly keyQueueDepth: number;
-  /** Longest wait for a first slot, in milliseconds. */
-  readonly queueWaitMs: number;
-  /** Whether every open utterance keeps a slot, so that no more are opened than there are slots. Default: false. */
-  readonly keepsSlots?: boolean;
-  /** Cost of kept slots: a request that could not get one in time is refused at once. */
-  readonly price?: SlotPrice;
-  readonly nowMs?: () => number;
-}
-
-export interface SlotPrice {
-  /** Minimum seconds of a slot per second of speech. */
-  readonly perSecond: number;
-  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
-  readonly patienceMs: number;
-}
-
-/** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
-export interface Slot {
-  /** Marks that nothing is computed: the client has not asked for more, or the text is not there yet. */
-  rest(): void;
-  /** Gives the slot up at once, although the client asks for more. */
-  pause(): void;
-  /**
-   * Asks to compute a frame. Returns `null` if it may begin, else a promise to wait for, which rejects with the
-   * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
-   */
-  work(aheadS: number): Promise<void> | null;
-  release(): void;
-}
+import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
+import {
+  count,
+  firstProgress,
+  isLate,
+  isNew,
+  type NewUtterance,
+  newUtterance,
+  type QueueEntry,
+  recordProgress,
+  type Slot,
+  type SlotUtterance,
+  type UtteranceSlotOptions,
+} from "./slot-utterance.ts";
 
 /** Rest, in milliseconds, after which a waiting utterance takes the slot. */
 const REST_MS = 500;
@@ -48,8 +23,17 @@ const AHEAD_S = 1;
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** Interval of checks for resting utterances while others wait, in milliseconds. */
+/** Shortest time between two checks by utterances in progress, in milliseconds. */
+const SERVE_MS = 10;
+/** Interval of checks while utterances wait, in milliseconds. */
 const LOOK_MS = 100;
+/**
+ * Longest wait of a played utterance for late ones, in milliseconds: long enough for a burst, short in a crowd that has
+ * lasted as long, so that those that are opened begin in time (controlled delay; Nichols and Jacobson, 2012).
+ */
+const [BURST_WAIT_MS, CROWD_WAIT_MS] = [600, 200];
+/** Time in which no newcomer waits after which a crowd is over, in milliseconds. */
+const CALM_MS = 2_000;
 
 export const SPEAKING = "utterances being spoken";
 
@@ -57,15 +41,20 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything.
+ * everything. While several are late, the machine is too slow for more, so newcomers wait, and are refused in time.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<QueueEntry>();
-  readonly #open = new Set<Utterance>();
+  readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
+  /** Late utterances when the queue was served last, and when that was. */
+  #late = 0;
+  #servedMs = 0;
+  /** Beginning and end of the last crowd: time in which newcomers waited for late utterances. */
+  #crowd = { sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -105,32 +94,17 @@ export class UtteranceSlots {
    * once a request that none can be free for in time: 429 if its key has them all.
    *
    * @param stop ends the utterance if it has rested for long and others have no room
-   * @param isBegun its text is written: a server that stops lets it finish
-   * @param leastS minimum seconds of speech
    */
   async enter(
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    isBegun = false,
-    leastS = 0,
+    { isBegun = false, isPlayed = false, leastS = 0 }: NewUtterance = {},
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
     const { queueWaitMs, price } = this.#options;
-    const utterance: Utterance = {
-      key,
-      signal,
-      stop,
-      state: "new",
-      isBegun,
-      isEnding: false,
-      restingSinceMs: null,
-      coming: null,
-      entry: null,
-      takesMs: 1_000 * leastS * (price?.perSecond ?? 0),
-      sinceMs: null,
-    };
+    const utterance = newUtterance({ key, signal, stop, isBegun, isPlayed, leastS }, price, this.#nowMs());
     // Text that is written already is worth a longer wait.
     const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
     await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
@@ -141,6 +115,7 @@ export class UtteranceSlots {
       pause: () => {
         // The client did not cause this pause, so the utterance is not idle.
         utterance.restingSinceMs = null;
+        utterance.progress = null;
         if (utterance.state !== "active") return;
         this.#pause(utterance);
         this.#serve();
@@ -158,8 +133,11 @@ export class UtteranceSlots {
     }
   }
 
-  #work(utterance: Utterance, aheadS: number): Promise<void> | null {
+  #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
+    const nowMs = this.#nowMs();
+    recordProgress(utterance, aheadS, nowMs);
     utterance.restingSinceMs = null;
+    if (this.#isCrowded() && nowMs - this.#servedMs >= SERVE_MS) this.#serve();
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
       if (this.#queue.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
@@ -174,7 +152,7 @@ export class UtteranceSlots {
   }
 
   /** Whether the next admissible utterance has a better claim to the slot. */
-  #shouldYield({ key }: Utterance, aheadS: number): boolean {
+  #shouldYield({ key }: SlotUtterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
       if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
@@ -182,7 +160,7 @@ export class UtteranceSlots {
     return false;
   }
 
-  #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
+  #turnOf(utterance: SlotUtterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
     return waitForAdmission<void>(
       { key, signal, ...(limit === undefined ? {} : { limit }) },
@@ -241,6 +219,8 @@ export class UtteranceSlots {
   #serve(): void {
     if (this.#isServing) return;
     this.#isServing = true;
+    this.#servedMs = this.#nowMs();
+    this.#late = count(this.#open, (each) => isLate(each, this.#servedMs));
     while (this.#isSomebodyNext() && this.#hasRoom()) {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
@@ -250,15 +230,25 @@ export class UtteranceSlots {
       next.admit();
     }
     this.#isServing = false;
-    clearTimeout(this.#look);
-    if (this.#queue.size > 0) this.#look = setTimeout(() => this.#lookAround(), LOOK_MS);
+    if (this.#isCrowded()) {
+      const isOver = this.#servedMs - this.#crowd.untilMs > CALM_MS;
+      const sinceMs = isOver ? this.#servedMs : this.#crowd.sinceMs;
+      this.#crowd = { sinceMs, untilMs: this.#servedMs };
+    }
+    if (this.#queue.size > 0) this.#look ??= setTimeout(() => this.#lookAround(), LOOK_MS);
+    else {
+      clearTimeout(this.#look);
+      this.#look = undefined;
+    }
   }
 
-  #activate(utterance: Utterance): void {
+  #activate(utterance: SlotUtterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
       utterance.sinceMs = this.#nowMs();
+      utterance.progress = firstProgress(utterance.sinceMs);
+      this.#late += 1;
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -266,13 +256,24 @@ export class UtteranceSlots {
   }
 
   #isSomebodyNext(): boolean {
-    for (const first of this.#queue.firsts()) if (this.#verdict(first) === "take") return true;
-    return false;
+    return count(this.#queue.firsts(), (first) => this.#verdict(first) === "take") > 0;
   }
 
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
-    return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
+    const isWithinLimits = this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key);
+    return isWithinLimits && this.#keepsUpWith(key) ? "take" : "pass";
+  }
+
+  /** Whether few utterances are late. While few keys have any open, one that has none may open one. */
+  #keepsUpWith(key: string): boolean {
+    const { maxLate = Number.POSITIVE_INFINITY } = this.#options;
+    return this.#late < maxLate || (this.#openBy.of(key) === 0 && this.#openBy.keys < 2 * maxLate);
+  }
+
+  /** Whether a newcomer waits for late utterances. */
+  #isCrowded(): boolean {
+    return count(this.#queue.firsts(), (first) => isNew(first) && !this.#keepsUpWith(first.key)) > 0;
   }
 
   /** When the maximum is open, a key that has less than its share may still open one. */
@@ -292,8 +293,8 @@ export class UtteranceSlots {
     return true;
   }
 
-  #longestResting(isMeant: (utterance: Utterance) => boolean): Utterance | null {
-    let longest: Utterance | null = null;
+  #longestResting(isMeant: (utterance: SlotUtterance) => boolean): SlotUtterance | null {
+    let longest: SlotUtterance | null = null;
     for (const each of this.#open) {
       if (each.restingSinceMs === null || !isMeant(each)) continue;
       if (longest === null || each.restingSinceMs < longest.restingSinceMs!) longest = each;
@@ -302,7 +303,9 @@ export class UtteranceSlots {
   }
 
   #lookAround(): void {
+    this.#look = undefined;
     this.#serve();
+    this.#refuseCrowded();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     // Kept slots are never taken over by others, so a resting utterance blocks them.
@@ -313,56 +316,34 @@ export class UtteranceSlots {
     idle.stop(idleTooLongError());
   }
 
-  /** Whether a newcomer waits only for another utterance to end. */
-  #isOpeningAwaited(): boolean {
-    for (const entry of this.#queue.firsts()) {
-      const { key } = entry;
-      if (!isNew(entry) || this.#mayOpen(key)) continue;
-      if (this.#openBy.of(key) < this.#options.keyConcurrency) return true;
+  /** Refuses played utterances that have waited too long for late ones. */
+  #refuseCrowded(): void {
+    const nowMs = this.#nowMs();
+    const waitMs = nowMs - this.#crowd.sinceMs < BURST_WAIT_MS ? BURST_WAIT_MS : CROWD_WAIT_MS;
+    for (const entry of [...this.#queue]) {
+      const { state, isPlayed, isBegun, enteredMs } = entry.utterance;
+      if (state !== "new" || !isPlayed || isBegun || this.#keepsUpWith(entry.key)) continue;
+      if (nowMs - enteredMs >= waitMs) entry.refuse(serverFullError(SPEAKING));
     }
-    return false;
   }
 
-  #pause(utterance: Utterance): void {
+  /** Whether a newcomer waits only for another utterance to end. */
+  #isOpeningAwaited(): boolean {
+    const { keyConcurrency } = this.#options;
+    const waits = ({ key }: QueueEntry) => !this.#mayOpen(key) && this.#openBy.of(key) < keyConcurrency;
+    return count(this.#queue.firsts(), (first) => isNew(first) && waits(first)) > 0;
+  }
+
+  #pause(utterance: SlotUtterance): void {
     utterance.state = "paused";
     this.#activeBy.add(utterance.key, -1);
   }
 
-  #leave(utterance: Utterance): void {
+  #leave(utterance: SlotUtterance): void {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
     utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
-}
-
-interface Utterance {
-  readonly key: string;
-  readonly signal: AbortSignal;
-  readonly stop: (reason: ServiceError) => void;
-  state: "new" | "active" | "paused";
-  readonly isBegun: boolean;
-  isEnding: boolean;
-  /** Start of its rest, in milliseconds; `null` while something is computed. */
-  restingSinceMs: number | null;
-  coming: Promise<void> | null;
-  entry: QueueEntry | null;
-  /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
-  readonly takesMs: number;
-  sinceMs: number | null;
-}
-
-interface QueueEntry extends Waiter<void> {
-  readonly utterance: Utterance;
-}
-
-function isNew({ utterance }: QueueEntry): boolean {
-  return utterance.state === "new";
-}
-
-function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
-  let found = 0;
-  for (const item of items) if (isMeant(item)) found++;
-  return found;
 }

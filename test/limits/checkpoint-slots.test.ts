@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { CheckpointSlots } from "../../src/limits/checkpoint-slots.ts";
-import type { Slot, UtteranceSlotOptions } from "../../src/limits/utterance-slots.ts";
+import type { Slot, UtteranceSlotOptions } from "../../src/limits/slot-utterance.ts";
 
 const OPTIONS: UtteranceSlotOptions = {
   concurrency: 2,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
+import type { NewUtterance, Slot, UtteranceSlotOptions } from "../../src/limits/slot-utterance.ts";
+import { UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
 
@@ -25,7 +26,7 @@ function admissionAt(options: Partial<UtteranceSlotOptions> = {}) {
   opened.push(admission);
   const stopped: string[] = [];
   const enter = (key: string, signal = new AbortController().signal, isBegun = false) => {
-    const entering = admission.enter(key, signal, () => stopped.push(key), isBegun);
+    const entering = admission.enter(key, signal, () => stopped.push(key), { isBegun });
     entering.then(
       (slot) => slots.push(slot),
       () => {},
@@ -559,6 +560,92 @@ describe("utterance slots", () => {
   });
 });
 
+describe("an utterance on a slow machine", () => {
+  /** Slots that open nothing while two utterances are late. Each utterance asks for its first frame. */
+  function slow() {
+    let nowMs = 0;
+    const many = {
+      concurrency: 64,
+      keyConcurrency: 64,
+      queueDepth: 9,
+      keyQueueDepth: 9,
+      queueWaitMs: 10_000,
+    };
+    const admission = new UtteranceSlots({ ...many, maxLate: 2, nowMs: () => nowMs });
+    opened.push(admission);
+    const begin = async (key = "a", about: NewUtterance = { isPlayed: true }) => {
+      const slot = await admission.enter(key, NEVER, neverEnded, about);
+      slots.push(slot);
+      slot.work(0);
+      return slot;
+    };
+    return { admission, begin, pass: (ms: number) => (nowMs += ms) };
+  }
+
+  it("is opened once an earlier one is ahead of its listener", async () => {
+    const { begin, pass } = slow();
+    const [first, second] = [await begin(), await begin()];
+    const [third, fourth] = [begin(), begin()];
+    pass(20);
+    assert.equal(await isSettled(third), false);
+    first.work(3);
+    await third;
+    assert.equal(await isSettled(fourth), false);
+    pass(400);
+    second.work(0.9);
+    assert.equal(await isSettled(fourth), false, "the lead of the second grows by 2.1 seconds per second");
+    pass(10);
+    second.work(1.1);
+    await fourth;
+  });
+
+  it("waits for one whose lead has shrunk, but for none that rests, is ahead enough, or is stuck", async () => {
+    const { admission, begin, pass } = slow();
+    const late = await Promise.all([begin(), begin()]);
+    for (const slot of late) slot.work(2);
+    pass(1_200);
+    const waiting = begin();
+    assert.equal(await isSettled(waiting), false, "both have 0.8 seconds");
+    late[0]!.rest();
+    late[1]!.pause();
+    await waiting;
+    pass(100);
+    for (const slot of late) slot.work(0.9);
+    await begin();
+    assert.equal(await isSettled(begin()), false);
+    pass(5_000);
+    await begin();
+    assert.equal(admission.queued, 0);
+  });
+
+  it("of a key without any is opened while few keys have any", async () => {
+    const { begin } = slow();
+    await Promise.all([begin(), begin(), ...["b", "c", "d"].map((key) => begin(key))]);
+    for (const key of ["b", "e"]) assert.equal(await isSettled(begin(key)), false);
+  });
+
+  it("is refused after 0.6 s, and in a lasting crowd after 0.2 s, unless it is written or not played", async () => {
+    await withClock(async (tick) => {
+      const { begin, pass } = slow();
+      const late = await Promise.all([begin(), begin()]);
+      const patient = [begin("a", { isPlayed: true, isBegun: true }), begin("a", {})];
+      for (const waitMs of [600, 200, 200]) {
+        const waiting = begin();
+        const refused = assert.rejects(waiting, { status: 502, retryAfterMs: 1_000 });
+        pass(waitMs - 1);
+        await tick(100);
+        assert.equal(await isSettled(waiting), false, `${waitMs - 1} ms`);
+        pass(1);
+        await tick(100);
+        await refused;
+      }
+      for (const slot of late) slot.work(9);
+      await tick(100);
+      await Promise.all(patient);
+    });
+  });
+});
+
 describe("a priced slot", () => {
   const priced = (parts: Partial<UtteranceSlotOptions> = {}) => {
     let nowMs = 0;
@@ -569,7 +656,7 @@ describe("a priced slot", () => {
       admission,
       pass: (ms: number) => (nowMs += ms),
       speak: (leastS: number, key = "a", isBegun = false) =>
-        admission.enter(key, NEVER, neverEnded, isBegun, leastS),
+        admission.enter(key, NEVER, neverEnded, { isBegun, leastS }),
     };
   };
 

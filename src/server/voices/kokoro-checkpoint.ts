@@ -7,7 +7,7 @@ import type { Lexicon } from "../../core/script.ts";
 import { PUBLISHED_GRAPH } from "../../engines/kokoro/graphs/convert.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
 import { unusedKokoroKnobs, voicesIn } from "../../engines/kokoro/voices.ts";
-import type { SlotPrice } from "../../limits/utterance-slots.ts";
+import type { SlotPrice } from "../../limits/slot-utterance.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoint-manifest.ts";
 import { voiceRecord } from "../../models/download/pull-voice.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";

@@ -1,5 +1,5 @@
 import type { CheckpointSlotOptions } from "../../limits/checkpoint-slots.ts";
-import type { SlotPrice } from "../../limits/utterance-slots.ts";
+import type { SlotPrice } from "../../limits/slot-utterance.ts";
 import type { LoadableCheckpoint } from "../../models/checkpoint-cache.ts";
 import type { LocalCheckpointInfo } from "../../models/models-from-settings.ts";
 import { SPEAKERS } from "../../models/public-models.ts";

@@ -5,7 +5,7 @@ import { type TextPiece, writtenText } from "../../core/marked-text.ts";
 import type { Span } from "../../core/span.ts";
 import { type SpeechModel, type SpeechReport, silence } from "../../core/speech-model.ts";
 import type { Stopper } from "../../core/stop-with.ts";
-import type { Slot } from "../../limits/utterance-slots.ts";
+import type { Slot } from "../../limits/slot-utterance.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import { buildScript } from "../prepare/build-script.ts";
 import { parseWrittenText } from "../prepare/read-markup.ts";

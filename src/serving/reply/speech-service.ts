@@ -7,7 +7,7 @@ import type { Stopper, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
 import { type CheckpointSlotOptions, CheckpointSlots } from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { Slot, UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
+import type { Slot, UtteranceSlotOptions } from "../../limits/slot-utterance.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { Caller } from "../prepare/request-reader.ts";
@@ -109,7 +109,6 @@ export class SpeechService {
   readonly #options: SpeechServiceOptions;
   readonly #admissions: CheckpointSlots;
   readonly #pacer: PlaybackPacer;
-  readonly #nowMs: () => number;
   readonly #live = new RunningWork();
 
   constructor(deps: SpeechServiceDeps, options: SpeechServiceOptions) {
@@ -117,7 +116,6 @@ export class SpeechService {
     this.#options = options;
     this.#admissions = new CheckpointSlots(options, options.checkpointSlots ?? new Map());
     this.#pacer = new PlaybackPacer(options.maxAheadS);
-    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   get active(): number {
@@ -190,7 +188,7 @@ export class SpeechService {
     request: SpeechRequest,
   ): AsyncGenerator<ReplyChunk, SpeechOutcome, void> {
     const utterance = { model: given.model.card.id, format: request.encoding };
-    const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
+    const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#options.nowMs);
     const marks = new MarkCollector();
     let textStream: TextStream | null = null;
     let slot: Slot | null = null;
@@ -217,9 +215,13 @@ export class SpeechService {
       let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
-        const entering = this.#admissions
-          .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, textStream !== null, minSpeechS(prepared));
+        const about = {
+          isBegun: textStream !== null,
+          isPlayed: request.isPlayed,
+          leastS: minSpeechS(prepared),
+        };
+        const slots = this.#admissions.of(prepared.model.checkpoint);
+        const entering = slots.enter(request.keyId, stop.signal, cut, about);
         request.onQueued?.(entering);
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();

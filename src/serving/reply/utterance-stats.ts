@@ -22,8 +22,8 @@ export class UtteranceStats {
   #engineS = 0;
   #samples = 0;
 
-  /** @param nowMs monotonic milliseconds */
-  constructor(telemetry: Telemetry, utterance: UtteranceLabels, nowMs: () => number) {
+  /** @param nowMs returns monotonic milliseconds */
+  constructor(telemetry: Telemetry, utterance: UtteranceLabels, nowMs = () => performance.now()) {
     this.#telemetry = telemetry;
     this.#utterance = utterance;
     this.#nowMs = nowMs;

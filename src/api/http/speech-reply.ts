@@ -57,7 +57,8 @@ export async function streamSpeech(
     encoding: form.encoding,
     isStreamed: true,
     onQueued: (wait) => (slot = wait),
-    isPlayed: form.isPlayed && !pacesItself(request),
+    // The header asks for audio ahead of playback: the client saves it or paces itself.
+    isPlayed: form.isPlayed && request.headers["x-antiphon-pace"] !== "own",
     onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
@@ -71,11 +72,6 @@ export async function streamSpeech(
     }
   };
   await sendPaced(deps, request, reply, form, first, write, () => slot);
-}
-
-/** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */
-function pacesItself({ headers }: FastifyRequest): boolean {
-  return headers["x-antiphon-pace"] === "own";
 }
 
 async function pump(
@@ -136,15 +132,12 @@ export function eventsFormat(
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
     opening: started === undefined ? "" : eventOf(started),
-    frame: (bytes, _index, marks) => deltaOf(bytes, marks),
+    frame: (bytes, _index, marks) =>
+      eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta),
     closing: (outcome) => eventOf(doneOf(outcome)),
     failure: (error) =>
       eventOf({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
   };
-}
-
-function deltaOf(bytes: Uint8Array, marks: Marks): string {
-  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
 }
 
 function doneOf({ usage, frames, marks, meta }: SpeechOutcome): SpeechAudioDone {
@@ -182,7 +175,8 @@ export async function collectReply(
 ): Promise<CollectedReply> {
   const { caller } = request.tracked;
   const beganMs = performance.now();
-  const holding = await replies.enter(caller.keyId, expectedBytes(prepared), caller.signal);
+  const expectedBytes = Math.ceil(maxSpeechS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
+  const holding = await replies.enter(caller.keyId, expectedBytes, caller.signal);
   caller.keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
   const speech = service.speak(prepared, {
@@ -214,11 +208,7 @@ export function audioPayload({ delivery }: ResolvedRequest): AudioPayload {
   };
 }
 
-function expectedBytes(prepared: ResolvedRequest): number {
-  return Math.ceil(maxSpeechS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
-}
-
-async function gather(speech: AsyncGenerator<ReplyChunk, SpeechOutcome, void>) {
+async function gather(speech: Speech): Promise<CollectedReply> {
   const file: Uint8Array[] = [];
   let step = await speech.next();
   while (!step.done) {

@@ -94,7 +94,6 @@ async function withServer(
   }
 }
 
-/** Returns the settings of a private server. */
 function privateServerSettings({ wyoming: _, ...settings }: Settings): Settings {
   return {
     ...settings,

@@ -96,10 +96,7 @@ const PLAYGROUND = {
 };
 
 /** Certificate and key in PEM. */
-export interface TlsFiles {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+type TlsFiles = NonNullable<HttpOptions["tls"]>;
 
 /**
  * Returns the certificate and its key; `null` if neither is set, for plain HTTP.

@@ -22,6 +22,7 @@ import type { HttpDeps } from "./http-deps.ts";
 import {
   base64Of,
   type Chunk,
+  formatUnnamedEvent,
   type PacedFormat,
   type PacedResponse,
   SSE_HEADERS,
@@ -131,12 +132,16 @@ export function eventsFormat(
     isPlayed: true,
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
-    opening: started === undefined ? "" : eventOf(started),
+    opening: started === undefined ? "" : formatUnnamedEvent(started),
     frame: (bytes, _index, marks) =>
-      eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta),
-    closing: (outcome) => eventOf(doneOf(outcome)),
+      formatUnnamedEvent({
+        type: "speech.audio.delta",
+        audio: base64Of(bytes),
+        ...marks,
+      } satisfies SpeechAudioDelta),
+    closing: (outcome) => formatUnnamedEvent(doneOf(outcome)),
     failure: (error) =>
-      eventOf({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
+      formatUnnamedEvent({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
   };
 }
 
@@ -152,10 +157,6 @@ function doneOf({ usage, frames, marks, meta }: SpeechOutcome): SpeechAudioDone 
     },
     ...marks,
   };
-}
-
-function eventOf(data: object): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 interface CollectedReply {

@@ -127,7 +127,9 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
       if (parseApiKey(presented) !== "well-formed") return null;
       const hash = hashApiKey(presented);
       const remembered = () => known.get(hash) ?? null;
-      const key = isStoreShared ? remembered() : await soon(lookUp(hash), remembered);
+      const key = isStoreShared
+        ? remembered()
+        : await withinMs(SOON_MS, lookUp(hash), () => new Error("late")).catch(remembered);
       return key === null ? null : { key, reading: buckets.recall(key.keyId, key) };
     },
     takeAnonymous: (address) => addressBuckets.take(addressGroup(address), anonymous, nowMs()),
@@ -135,7 +137,8 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     commit: (record) => commits.add(record),
     async usage(keyId) {
       const [totals] = await store.totals(keyId);
-      return totals ?? noUsage(keyId);
+      const none = { requests: 0, inputChars: 0, inputAudioS: 0, outputAudioS: 0, lastRequestTsS: null };
+      return totals ?? { keyId, ...none };
     },
     allUsage: () => store.totals(),
     async createKey(wanted) {
@@ -167,11 +170,6 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   };
 }
 
-/** Returns the answer, or `instead()` if it fails or takes too long. */
-function soon<T>(answer: Promise<T>, instead: () => T): Promise<T> {
-  return withinMs(SOON_MS, answer, () => new Error("late")).catch(instead);
-}
-
 function goodKey(found: Awaited<ReturnType<Store["findKey"]>>, hash: string): Key | null {
   if (found === null || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return null;
   const { keyId, label, rpm, burst, revokedTsS } = found.key;
@@ -184,7 +182,3 @@ const EXPLANATIONS = {
   foreign: "the API key is not one of Antiphon's: these begin with ant_",
   secret: "the client secret is unknown, has expired, or was sent outside realtime sessions: make another",
 } as const;
-
-function noUsage(keyId: string): UsageTotals {
-  return { keyId, requests: 0, inputChars: 0, inputAudioS: 0, outputAudioS: 0, lastRequestTsS: null };
-}

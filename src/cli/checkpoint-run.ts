@@ -26,7 +26,7 @@ import { UsageError } from "../server/errors.ts";
 import { resolveConverse } from "../serving/prepare/resolve-request.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 
-interface CheckpointRun {
+export interface CheckpointRun {
   /** File of a `/v1/converse` body. */
   readonly conversation: string;
   /** Overrides the body's `max_new_tokens`. */

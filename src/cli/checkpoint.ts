@@ -2,18 +2,12 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Precision } from "../engines/codec-lm/codec-language-model.ts";
 import { UsageError } from "../server/errors.ts";
+import type { CheckpointRun } from "./checkpoint-run.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 import { untilInterrupted } from "./terminal/stop-signal.ts";
 
-interface RunFlags {
-  readonly conversation: string;
-  readonly maxFrames?: number;
-  readonly dtype: string;
-  readonly codes?: string;
-  readonly output?: string;
-  readonly option: ReadonlyMap<string, string>;
-}
+type RunFlags = Omit<CheckpointRun, "precision" | "dataDir"> & { readonly dtype: string };
 
 /** Registers `antiphon checkpoint check|run DIR`. */
 export function registerCheckpoint(program: Command, io: CommandIo): void {

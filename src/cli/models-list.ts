@@ -237,7 +237,6 @@ function rowOf(name: string, dataDir: string, known: Partial<Listed>): Listed {
   };
 }
 
-/** Formats the listing as tables. */
 export function formatListing({ models, checkpoints }: ModelListing, screen: Screen): string {
   const modelRows = models.map((model) => [
     model.id,

@@ -2,10 +2,6 @@ import type { Command } from "commander";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
-interface PullFlags {
-  readonly acceptLicence?: boolean;
-}
-
 /** Registers `antiphon models list|pull|rm`. */
 export function registerModels(program: Command, io: CommandIo): void {
   const models = addGlobalOptions(program.command("models")).description("list, download and remove models");
@@ -27,10 +23,12 @@ export function registerModels(program: Command, io: CommandIo): void {
       "name from `antiphon models list`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on Hugging Face",
     )
     .option("--accept-licence", "accept licences without asking")
-    .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
-      const { pullModels } = await import("./models-pull.ts");
-      await pullModels(names, await settingsOf(command, io), { acceptLicence }, io);
-    });
+    .action(
+      async (names: string[], { acceptLicence = false }: { acceptLicence?: boolean }, command: Command) => {
+        const { pullModels } = await import("./models-pull.ts");
+        await pullModels(names, await settingsOf(command, io), { acceptLicence }, io);
+      },
+    );
 
   addGlobalOptions(models.command("rm"))
     .description("remove a downloaded checkpoint")

@@ -52,7 +52,6 @@ export async function runProgram(args: readonly string[], given: CommandIo): Pro
   }
 }
 
-/** Returns the command line with all commands. */
 export function createProgram(io: CommandIo): Command {
   const program = addGlobalOptions(new Command("antiphon"))
     .description("Conversational speech server: takes a conversation and speaks its last turn.")

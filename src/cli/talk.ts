@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
-import type { RealtimeConversation, RealtimeTurn } from "../client/realtime.ts";
+import type { RealtimeAddress, RealtimeConversation, RealtimeTurn } from "../client/realtime.ts";
 import { abortable } from "../core/abortable.ts";
 import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -49,10 +49,7 @@ export function registerTalk(program: Command, io: CommandIo): void {
     });
 }
 
-interface Address {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-}
+type Address = Pick<RealtimeAddress, "baseUrl" | "apiKey">;
 
 /** Uses the named server, or starts one in this process with temporary keys. */
 async function withServer(
@@ -94,7 +91,6 @@ async function withServer(
   }
 }
 
-/** Returns the settings of a private server. */
 function privateServerSettings({ wyoming: _, ...settings }: Settings): Settings {
   return {
     ...settings,

@@ -7,11 +7,6 @@ import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { transcriptionProgress } from "./terminal/progress.ts";
 
-interface SoundTranscript {
-  readonly name: string;
-  readonly transcript: Transcript;
-}
-
 /**
  * Transcribes a sound to its end with the recogniser of the settings, and shows the progress of a long one. Fetches nothing.
  *
@@ -23,7 +18,7 @@ export async function transcribeSound(
   settings: Settings,
   { env, stderr }: CommandIo,
   signal: AbortSignal,
-): Promise<SoundTranscript> {
+): Promise<{ readonly name: string; readonly transcript: Transcript }> {
   const { dataDir } = settings;
   let problem: string | null = null;
   const recogniser = composeRecogniser(settings, {

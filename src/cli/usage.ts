@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { UsageTotals } from "../accounts/tenancy.ts";
+import type { UsageSummary } from "../contract/replies.ts";
 import { withTenancy } from "./keys.ts";
 import { type CommandIo, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
@@ -25,16 +26,7 @@ export function registerUsage(program: Command, io: CommandIo): void {
 
 const HEADING = ["KEY_ID", "REQUESTS", "CHARS IN", "AUDIO IN, S", "AUDIO OUT, S", "LAST REQUEST"];
 
-interface Summary {
-  readonly key_id: string;
-  readonly requests: number;
-  readonly input_chars: number;
-  readonly input_audio_seconds: number;
-  readonly output_audio_seconds: number;
-  readonly last_request_ts: number | null;
-}
-
-function summaryOf(totals: UsageTotals): Summary {
+function summaryOf(totals: UsageTotals): UsageSummary {
   return {
     key_id: totals.keyId,
     requests: totals.requests,
@@ -45,7 +37,7 @@ function summaryOf(totals: UsageTotals): Summary {
   };
 }
 
-function rowOf(summary: Summary): string[] {
+function rowOf(summary: UsageSummary): string[] {
   const { last_request_ts: lastTsS } = summary;
   return [
     summary.key_id,

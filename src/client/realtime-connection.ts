@@ -69,13 +69,11 @@ const OPEN = 1;
 
 /** Opens a session's WebSocket. Throws an {@link AntiphonError} with the server's message if it is refused. */
 export async function openSession(address: RealtimeAddress, { onEvent, onClose }: Handlers): Promise<Socket> {
-  const { apiKey, model } = address;
   const Class = address.WebSocket ?? (globalThis as { WebSocket?: SocketClass }).WebSocket;
   if (Class === undefined) throw new TypeError("there is no global WebSocket: pass one, such as that of ws");
   const url = sessionUrl(address);
-  if (model) url.searchParams.set("model", model);
   url.protocol = url.protocol.replace("http", "ws");
-  const socket = new Class(`${url}`, ["realtime", `openai-insecure-api-key.${apiKey}`]);
+  const socket = new Class(`${url}`, ["realtime", `openai-insecure-api-key.${address.apiKey}`]);
   const isOpen = await new Promise<boolean>((resolve) => {
     socket.onopen = () => resolve(true);
     socket.onclose = () => resolve(false);
@@ -104,11 +102,10 @@ function eventOf(data: unknown): RealtimeEvent | null {
 
 /** Returns the error of a refused session, which browsers do not report for a WebSocket; null if none. */
 export async function refusalOf(address: RealtimeAddress): Promise<AntiphonError | null> {
-  const { apiKey, model } = address;
   const url = sessionUrl(address);
-  if (model) url.searchParams.set("model", model);
+  const headers = { Authorization: `Bearer ${address.apiKey}` };
   try {
-    const reply = await fetch(url, { headers: { Authorization: `Bearer ${apiKey}` }, redirect: "manual" });
+    const reply = await fetch(url, { headers, redirect: "manual" });
     // The server only asks for an upgrade.
     if (reply.status === 426) return null;
     const { error } = (await reply.json().catch(() => ({}))) as {
@@ -124,9 +121,11 @@ export async function refusalOf(address: RealtimeAddress): Promise<AntiphonError
   }
 }
 
-function sessionUrl({ baseUrl }: RealtimeAddress): URL {
+function sessionUrl({ baseUrl, model }: RealtimeAddress): URL {
   const origin = (globalThis as { location?: { origin: string } }).location?.origin;
-  return new URL(`${baseUrl.replace(/\/+$/, "")}/v1/realtime`, origin);
+  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/v1/realtime`, origin);
+  if (model) url.searchParams.set("model", model);
+  return url;
 }
 
 const unreachable = (): AntiphonError =>

@@ -92,7 +92,7 @@ function describe(error: ErrorObject | undefined): string {
       return `${field} must be ${list([error.params.type].flat())}`;
     case "minimum":
     case "maximum":
-      return `${field} must be ${error.params.comparison === ">=" ? "at least" : "at most"} ${error.params.limit}`;
+      return `${field} must be ${bound(error)} ${error.params.limit}`;
     case "minLength":
     case "maxLength":
       return `${field} must have ${bound(error)} ${error.params.limit} character${error.params.limit === 1 ? "" : "s"}`;
@@ -126,23 +126,20 @@ function list(types: string[]): string {
     .join(" or ");
 }
 
-/** `/conversation/3/text` → `conversation[3].text`. */
+/** Converts a JSON pointer (RFC 6901): `/conversation/3/text` → `conversation[3].text`. */
 function fieldName(instancePath: string): string {
   const [first = "", ...rest] = instancePath.split("/").slice(1);
   // Their members have arbitrary names, which may be long or contain any character.
   if ((first === "lexicon" || first === "voices") && rest[0] !== undefined)
-    return rest.slice(1).reduce(join, memberField(first, unescaped(rest[0])));
+    return rest
+      .slice(1)
+      .reduce(join, memberField(first, rest[0].replaceAll("~1", "/").replaceAll("~0", "~")));
   return rest.reduce(join, first) || "the body";
 }
 
 /** Returns the label of a member with an arbitrary name. */
 export function memberField(field: "lexicon" | "voices", name: string): string {
   return `${field}[${quoted(name)}]`;
-}
-
-/** Decodes a part of a JSON pointer (RFC 6901). */
-function unescaped(part: string): string {
-  return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function join(parent: string, child: string): string {

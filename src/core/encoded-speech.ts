@@ -58,14 +58,13 @@ export async function* encodedSpeech(
 }
 
 function both(before: SpeechEvents, { words, mouth }: SpeechEvents): SpeechEvents {
+  const { phonemes, visemes } = before.mouth ?? STILL;
   return {
     ...(words === undefined ? {} : { words: [...(before.words ?? []), ...words] }),
-    ...(mouth === undefined ? {} : { mouth: bothMouths(before.mouth ?? STILL, mouth) }),
+    ...(mouth && {
+      mouth: { phonemes: [...phonemes, ...mouth.phonemes], visemes: [...visemes, ...mouth.visemes] },
+    }),
   };
-}
-
-function bothMouths(before: Mouth, { phonemes, visemes }: Mouth): Mouth {
-  return { phonemes: [...before.phonemes, ...phonemes], visemes: [...before.visemes, ...visemes] };
 }
 
 const STILL: Mouth = { phonemes: [], visemes: [] };

@@ -38,10 +38,10 @@ export function openExisting(path: string, flags = 0): Promise<FileHandle> {
 }
 
 /** Opens an existing file, or creates it if it is missing or a symbolic link. */
-export async function openForResume(path: string, flags = 0): Promise<FileHandle> {
-  return openExisting(path, flags).catch((error: NodeJS.ErrnoException) => {
+export async function openForResume(path: string): Promise<FileHandle> {
+  return openExisting(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
-    return openNew(path, flags);
+    return openNew(path);
   });
 }
 

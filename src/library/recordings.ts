@@ -47,12 +47,9 @@ async function bytesOf(recording: unknown, field: string, signal: AbortSignal): 
   if (recording instanceof Uint8Array)
     return Buffer.from(recording.buffer, recording.byteOffset, recording.byteLength);
   if (recording instanceof Blob) return Buffer.from(await abortable(recording.arrayBuffer(), signal));
-  if (isStream(recording)) return await bytesOfStream(recording, field, signal);
+  if (typeof recording === "object" && recording !== null && Symbol.asyncIterator in recording)
+    return await bytesOfStream(recording as AsyncIterable<unknown>, field, signal);
   throw wrong(field, "it must be a file's path, its bytes, a stream of them, or samples in a Float32Array");
-}
-
-function isStream(given: unknown): given is AsyncIterable<unknown> {
-  return typeof given === "object" && given !== null && Symbol.asyncIterator in given;
 }
 
 async function bytesOfStream(

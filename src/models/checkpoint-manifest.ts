@@ -195,8 +195,8 @@ export function recogniserManifests(dir: string = MANIFESTS_DIR): RecogniserMani
 }
 
 /** Returns the speech models that the package has manifests for. @throws as {@link recogniserManifests} */
-export function voiceManifests(dir: string = MANIFESTS_DIR): VoiceManifest[] {
-  return readManifests(dir).filter((manifest) => manifest.kind === "voice");
+export function voiceManifests(): VoiceManifest[] {
+  return readManifests(MANIFESTS_DIR).filter((manifest) => manifest.kind === "voice");
 }
 
 function readManifests(dir: string): (WriterManifest | RecogniserManifest | VoiceManifest)[] {
@@ -224,8 +224,8 @@ export function findVoiceCheckpoint(name: string): VoiceManifest | undefined {
 }
 
 /** Returns the folder with a speech model's licence and notice. */
-export function noticesDir({ name }: Pick<VoiceManifest, "name">, dir: string = MANIFESTS_DIR): string {
-  return join(dir, name);
+export function noticesDir({ name }: Pick<VoiceManifest, "name">): string {
+  return join(MANIFESTS_DIR, name);
 }
 
 /** Returns all names of a checkpoint, its own first. */

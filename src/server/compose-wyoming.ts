@@ -56,7 +56,10 @@ export async function composeWyoming(
 ): Promise<WyomingBridge> {
   const { metrics, logger } = deps;
   const key = await deps.tenancy.authenticate(apiKey);
-  if (key === null) throw new Error(sentence(keyIsGone().message));
+  if (key === null) {
+    const { message } = keyIsGone();
+    throw new Error(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
+  }
   const bridge: WyomingDeps = {
     ...deps,
     apiKey,
@@ -83,8 +86,4 @@ function withoutWords(error: unknown): { readonly type: string; readonly stack: 
   const { name, message, stack = "" } = error;
   const frames = stack.slice(stack.indexOf(message) + message.length).split("\n");
   return { type: name, stack: frames.filter((line) => line.startsWith("    at ")).join("\n") };
-}
-
-function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }

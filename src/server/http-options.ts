@@ -22,8 +22,8 @@ import { MAX_VOICES_PER_KEY } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 
-/** Returns the options of the HTTP server. */
 export function httpOptions(settings: Settings): HttpOptions {
+  const { trustProxy } = settings;
   return {
     heartbeatMs: settings.heartbeatMs,
     stallTimeoutMs: settings.stallTimeoutMs,
@@ -32,7 +32,7 @@ export function httpOptions(settings: Settings): HttpOptions {
     headersTimeoutMs: settings.headersTimeoutMs,
     uploadTimeoutMs: settings.uploadTimeoutMs,
     bodyLimitBytes: settings.bodyLimitBytes,
-    trustProxy: mutable(settings.trustProxy),
+    trustProxy: typeof trustProxy === "boolean" ? trustProxy : [...trustProxy],
     keylessLists: settings.keylessLists,
     corsOrigins: settings.corsOrigins,
     playground: settings.playground.enabled ? PLAYGROUND : null,
@@ -95,15 +95,8 @@ const PLAYGROUND = {
   audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 
-function mutable(trust: Settings["trustProxy"]): boolean | string[] {
-  return typeof trust === "boolean" ? trust : Object.values(trust);
-}
-
 /** Certificate and key in PEM. */
-export interface TlsFiles {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+type TlsFiles = NonNullable<HttpOptions["tls"]>;
 
 /**
  * Returns the certificate and its key; `null` if neither is set, for plain HTTP.

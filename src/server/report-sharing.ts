@@ -22,7 +22,12 @@ export async function reportSharing(look: LookForAnother): Promise<void> {
   const file = join(look.dataDir, "server.running");
   const own = randomUUID();
   try {
-    if (await isAnother(file, own, look)) look.note(warning(look.dataDir));
+    if (await isAnother(file, own, look)) {
+      look.note(
+        `Another server runs on the data directory ${look.dataDir}. They share keys, usage and voices, but each counts rate limits by ` +
+          "itself. If it is not meant so, stop one of them, or give this one a folder of its own with --data-dir.",
+      );
+    }
   } catch {
     // The server stops, or the directory is not writable.
   }
@@ -53,22 +58,10 @@ async function isAnother(
   }
 }
 
-interface Beat {
-  readonly owner: string;
-  readonly timeMs: number;
-}
-
-async function beatOf(file: string): Promise<Beat | null> {
+async function beatOf(file: string) {
   try {
     return { owner: await readFile(file, "utf8"), timeMs: (await stat(file)).mtimeMs };
   } catch {
     return null;
   }
-}
-
-function warning(dataDir: string): string {
-  return (
-    `Another server runs on the data directory ${dataDir}. They share keys, usage and voices, but each counts rate limits by ` +
-    "itself. If it is not meant so, stop one of them, or give this one a folder of its own with --data-dir."
-  );
 }

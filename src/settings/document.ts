@@ -55,7 +55,10 @@ export function settingsDocument(): string {
   const tables = LEAVES.flatMap(({ path: [first = ""], name, schema }, index) => {
     const isFirst = LEAVES.findIndex(({ path }) => path[0] === first) === index;
     const heading = isFirst && SECTIONS[first] ? [`\n## ${SECTIONS[first]}\n\n${HEADING}`] : [];
-    return [...heading, ...membersOf(schema, name).map(row)];
+    const rows = membersOf(schema, name).map(
+      ([member, of, isNeeded]) => `| \`${member}\` | ${valuesOf(of, isNeeded)} | ${of.description} |`,
+    );
+    return [...heading, ...rows];
   });
   return `${[PREFACE, ...tables].join("\n")}\n\n${VARIABLES}\n`;
 }
@@ -73,10 +76,6 @@ function membersOf(schema: LeafSchema, name: string, isNeeded = false): Member[]
   const each = schema.additionalProperties === false ? Object.values(schema.patternProperties ?? {}) : [];
   if (each.length > 0) return each.flatMap((of) => membersOf(of, `${name}.NAME`));
   return [[name, schema, isNeeded]];
-}
-
-function row([name, schema, isNeeded]: Member): string {
-  return `| \`${name}\` | ${valuesOf(schema, isNeeded)} | ${schema.description} |`;
 }
 
 /** Returns the default, the other choices and the range. */

@@ -48,12 +48,8 @@ function leavesOf(group: GroupSchema, path: readonly string[]): Leaf[] {
   return Object.entries(group.properties).flatMap(([key, schema]) =>
     "properties" in schema
       ? leavesOf(schema as GroupSchema, [...path, key])
-      : [leafOf([...path, key], schema as LeafSchema)],
+      : [{ path: [...path, key], ...namesOf([...path, key]), schema: schema as LeafSchema }],
   );
-}
-
-function leafOf(path: readonly string[], schema: LeafSchema): Leaf {
-  return { path, ...namesOf(path), schema };
 }
 
 /** Returns the names of a setting in prose, in the environment and as a flag. */

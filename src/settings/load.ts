@@ -8,9 +8,6 @@ import type { Settings } from "./schema.ts";
 import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { readSettingsFile, settingsIn } from "./settings-file.ts";
 
-/** Valid values by setting name (`metrics.port`). */
-export type SettingValues = ReadonlyMap<string, unknown>;
-
 export interface SettingSources {
   /** By setting name (`dataDir`, `metrics.port`): text as typed, or a boolean. `undefined` means not given. */
   readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
@@ -40,12 +37,14 @@ export function loadSettings({
       ? settingsIn(nested, process.cwd(), "the object given to open()")
       : readSettingsFile(configFile);
   const environment = readEnvironment(env);
-  const given: SettingValues = new Map([...file, ...environment.values, ...readFlags(flags)]);
+  const given = new Map<string, unknown>([...file, ...environment.values, ...readFlags(flags)]);
   if (environment.passedOver.length > 0) warn(passedOverWarning(environment.passedOver));
   const settings: Tree = {};
   for (const leaf of LEAVES) {
-    const value = given.has(leaf.name) ? given.get(leaf.name) : defaultOf(leaf);
-    if (value !== undefined) place(settings, leaf.path, complete(leaf, value));
+    const { name, path, schema } = leaf;
+    const value = given.has(name) ? given.get(name) : defaultOf(leaf);
+    if (value === undefined) continue;
+    place(settings, path, schema.type === "object" ? withDefaults(schema, value) : value);
   }
   settings.dataDir = resolve(String(settings.dataDir));
   return freezeDeeply(settings) as Settings;
@@ -60,10 +59,6 @@ function passedOverWarning(variables: readonly string[]): string {
 
 interface Tree {
   [key: string]: unknown;
-}
-
-function complete({ schema }: Leaf, value: unknown): unknown {
-  return schema.type === "object" ? withDefaults(schema, value) : value;
 }
 
 function defaultOf(leaf: Leaf): unknown {
@@ -93,9 +88,7 @@ function freezeDeeply(value: unknown): unknown {
  *
  * @throws SettingsError for an unknown setting or an invalid value
  */
-export function readFlags(
-  flags: Readonly<Record<string, string | boolean | undefined>>,
-): Map<string, unknown> {
+function readFlags(flags: Readonly<Record<string, string | boolean | undefined>>): Map<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, given] of Object.entries(flags)) {
     if (given === undefined) continue;

@@ -1,4 +1,3 @@
-/** Source of a setting. */
 export type SettingSource = "flag" | "environment" | "file";
 
 /** An unknown or invalid setting. The message is one sentence with the remedy. */

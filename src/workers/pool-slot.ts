@@ -1,15 +1,12 @@
 import type { SpeechFailedError } from "../core/speech-model.ts";
-import type { SpeechThread } from "./speech-thread.ts";
+import type { SpeechThread, SpeechThreadOptions } from "./speech-thread.ts";
 
 /** Change of a slot, reported once. */
 export type SlotChange = "replacing" | "hung" | "failing" | "recovered";
 
 export interface PoolSlotOptions {
   /** Starts a thread that calls `onExit` when it has ended and `onHung` when it was given up. Throws if it cannot. */
-  readonly startThread: (callbacks: {
-    readonly onExit: (error: SpeechFailedError) => void;
-    readonly onHung: (error: SpeechFailedError) => void;
-  }) => SpeechThread;
+  readonly startThread: (callbacks: Pick<SpeechThreadOptions, "onExit" | "onHung">) => SpeechThread;
   /** Consecutive failed starts after which the slot is broken. */
   readonly startAttempts: number;
   /** Milliseconds before the second consecutive attempt; doubles up to 30 s. */

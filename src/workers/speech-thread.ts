@@ -146,8 +146,10 @@ export class SpeechThread {
   }
 
   #receive(message: ToHost): void {
-    if (message.kind === "ready") this.#onReady();
-    else if (message.kind === "unusable") this.#death ??= new Error(message.message);
+    if (message.kind === "ready") {
+      clearTimeout(this.#starting);
+      this.#markReady();
+    } else if (message.kind === "unusable") this.#death ??= new Error(message.message);
     else if (message.kind === "pong") this.#watchdog.answered();
     else this.#receiveFor(message, this.#utterances.get(message.id));
   }
@@ -160,11 +162,6 @@ export class SpeechThread {
     else if (message.kind === "pull") void utterance?.pull();
     else if (message.kind === "end") utterance?.end(message.report);
     else utterance?.fail(fromWireError(message.error));
-  }
-
-  #onReady(): void {
-    clearTimeout(this.#starting);
-    this.#markReady();
   }
 
   #giveUp(why: string): void {

@@ -15,24 +15,19 @@ import {
   type KeyRecord,
   nameKeyOf,
   type UsageRecord,
-  type UsageTotals,
   type VoiceAdded,
   type VoiceRecord,
 } from "../store.ts";
 import { emptyLog, inTransaction } from "./libsql-database.ts";
 
 /** Blocking reads from an open database. */
-export interface LedgerReads extends VoiceReads {
-  findKey(hash: string): { readonly key: KeyRecord; readonly hash: string } | null;
-  listKeys(): KeyRecord[];
-  totals(keyId?: string): UsageTotals[];
-}
+export type LedgerReads = ReturnType<typeof readsOn>;
 
 /**
  * Prepares the statements. Passes single parameters as arrays, because the binding takes a lone object (or null) as
  * named parameters. Throws database errors.
  */
-export function readsOn(database: Database.Database): LedgerReads {
+export function readsOn(database: Database.Database) {
   const selectKey = database.prepare("SELECT * FROM keys WHERE hash = ?");
   const selectKeys = database.prepare("SELECT * FROM keys ORDER BY created_ts, key_id");
   // Two statements: SQLite would plan one with an optional condition as a full scan.
@@ -43,14 +38,14 @@ export function readsOn(database: Database.Database): LedgerReads {
 
   return {
     ...voiceReadsOn(database),
-    findKey(hash) {
+    findKey(hash: string) {
       const row = selectKey.get([hash]) as KeyRow | undefined;
       return row === undefined ? null : { key: keyOf(row), hash: row.hash };
     },
     listKeys() {
       return (selectKeys.all() as KeyRow[]).map(keyOf);
     },
-    totals(keyId) {
+    totals(keyId?: string) {
       const rows = keyId === undefined ? selectTotals.all() : selectTotalsOfKey.all([keyId]);
       return (rows as TotalsRow[]).map(totalsOf);
     },
@@ -58,15 +53,7 @@ export function readsOn(database: Database.Database): LedgerReads {
 }
 
 /** Blocking writes to an open database. Skipped after `lateAtMs` (monotonic). */
-export interface LedgerWrites extends VoiceWrites {
-  createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
-  /** Returns false if there already is a key. */
-  createFirstKey(key: KeyRecord, hash: string, lateAtMs: number): boolean;
-  updateKey(keyId: string, changes: KeyChanges, lateAtMs: number): KeyRecord | null;
-  /** Also deletes the key's voices, which could not be used or deleted any more. */
-  revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
-  commit(records: readonly UsageRecord[], lateAtMs: number): void;
-}
+export type LedgerWrites = ReturnType<typeof writesOn>;
 
 /** How long events are kept to recognise repeated commits, which happen within seconds. */
 const EVENTS_KEPT_S = 86_400;
@@ -74,7 +61,7 @@ const EVENTS_KEPT_S = 86_400;
 const FORGOTTEN_AN_EVENT = 4;
 
 /** Prepares the statements. Throws database errors. */
-export function writesOn(database: Database.Database): LedgerWrites {
+export function writesOn(database: Database.Database) {
   const insertKey = database.prepare(
     "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
@@ -119,10 +106,11 @@ export function writesOn(database: Database.Database): LedgerWrites {
 
   return {
     ...voiceWritesOn(database),
-    createKey(key, hash, lateAtMs) {
+    createKey(key: KeyRecord, hash: string, lateAtMs: number) {
       inTransaction(database, () => insert(key, hash), lateAtMs);
     },
-    createFirstKey(key, hash, lateAtMs) {
+    /** Returns false if there already is a key. */
+    createFirstKey(key: KeyRecord, hash: string, lateAtMs: number) {
       return inTransaction(
         database,
         () => {
@@ -133,12 +121,14 @@ export function writesOn(database: Database.Database): LedgerWrites {
         lateAtMs,
       );
     },
-    updateKey(keyId, { label = null, rpm = null, burst = null }, lateAtMs) {
-      const update = () => updateValues.all([label, rpm, burst, keyId]) as KeyRow[];
+    updateKey(keyId: string, { label, rpm, burst }: KeyChanges, lateAtMs: number) {
+      const values = [label ?? null, rpm ?? null, burst ?? null, keyId];
+      const update = () => updateValues.all(values) as KeyRow[];
       const [row] = inTransaction(database, update, lateAtMs);
       return row === undefined ? null : keyOf(row);
     },
-    revokeKey(keyId, tsS, lateAtMs) {
+    /** Also deletes the key's voices, which could not be used or deleted any more. */
+    revokeKey(keyId: string, tsS: number, lateAtMs: number) {
       const revoke = (): boolean => {
         deleteVoices.run([keyId]);
         return updateRevoked.run(tsS, keyId).changes === 1;
@@ -147,7 +137,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
       emptyLog(database);
       return isRevoked;
     },
-    commit(records, lateAtMs) {
+    commit(records: readonly UsageRecord[], lateAtMs: number) {
       inTransaction(
         database,
         () => {
@@ -160,18 +150,11 @@ export function writesOn(database: Database.Database): LedgerWrites {
   };
 }
 
-/** Blocking reads of voices. */
-export interface VoiceReads {
-  listVoices(keyId?: string): VoiceRecord[];
-  findVoice(keyId: string, idOrName: string): VoiceRecord | null;
-  voiceAudio(voiceId: string): Uint8Array | null;
-}
-
 /** Finds by key and by id or folded name. If one voice's name is another's id, the id has precedence. */
 const FOUND = `FROM voices WHERE key_id = ?1 AND (voice_id = ?2 OR name_key = ?3)
   ORDER BY voice_id = ?2 DESC LIMIT 1`;
 
-export function voiceReadsOn(database: Database.Database): VoiceReads {
+function voiceReadsOn(database: Database.Database) {
   const voicesWhere = (condition: string) =>
     database.prepare(`SELECT ${VOICE_COLUMNS} FROM voices ${condition} ORDER BY created_ts, voice_id`);
   const selectVoices = voicesWhere("");
@@ -179,15 +162,15 @@ export function voiceReadsOn(database: Database.Database): VoiceReads {
   const selectVoice = database.prepare(`SELECT ${VOICE_COLUMNS} ${FOUND}`);
   const selectAudio = database.prepare("SELECT audio FROM voices WHERE voice_id = ?");
   return {
-    listVoices(keyId) {
+    listVoices(keyId?: string) {
       const rows = keyId === undefined ? selectVoices.all() : selectVoicesOfKey.all([keyId]);
       return (rows as VoiceRow[]).map(voiceOf);
     },
-    findVoice(keyId, idOrName) {
+    findVoice(keyId: string, idOrName: string) {
       const row = selectVoice.get([keyId, idOrName, nameKeyOf(idOrName)]) as VoiceRow | undefined;
       return row === undefined ? null : voiceOf(row);
     },
-    voiceAudio(voiceId) {
+    voiceAudio(voiceId: string) {
       const row = selectAudio.get([voiceId]) as { readonly audio: Uint8Array } | undefined;
       // Copied, since the binding's buffer may be part of a larger one.
       return row === undefined ? null : new Uint8Array(row.audio);
@@ -195,13 +178,7 @@ export function voiceReadsOn(database: Database.Database): VoiceReads {
   };
 }
 
-/** Blocking writes of voices. Skipped after `lateAtMs`. */
-export interface VoiceWrites {
-  addVoice(voice: VoiceRecord, audio: Uint8Array, maxVoices: number, lateAtMs: number): VoiceAdded;
-  removeVoice(keyId: string, idOrName: string, lateAtMs: number): VoiceRecord | null;
-}
-
-export function voiceWritesOn(database: Database.Database): VoiceWrites {
+function voiceWritesOn(database: Database.Database) {
   const selectCount = database.prepare("SELECT count(*) AS voices FROM voices WHERE key_id = ?");
   const selectRevoked = database.prepare("SELECT 1 FROM keys WHERE key_id = ? AND revoked_ts IS NOT NULL");
   const insertVoice = database.prepare(
@@ -211,7 +188,7 @@ export function voiceWritesOn(database: Database.Database): VoiceWrites {
   const selectVoice = database.prepare(`SELECT ${VOICE_COLUMNS} ${FOUND}`);
   const deleteVoice = database.prepare("DELETE FROM voices WHERE voice_id = ?");
   return {
-    addVoice: (voice, audio, maxVoices, lateAtMs) =>
+    addVoice: (voice: VoiceRecord, audio: Uint8Array, maxVoices: number, lateAtMs: number): VoiceAdded =>
       inTransaction(
         database,
         () => {
@@ -223,7 +200,7 @@ export function voiceWritesOn(database: Database.Database): VoiceWrites {
         },
         lateAtMs,
       ),
-    removeVoice(keyId, idOrName, lateAtMs) {
+    removeVoice(keyId: string, idOrName: string, lateAtMs: number) {
       const remove = (): VoiceRecord | null => {
         const row = selectVoice.get([keyId, idOrName, nameKeyOf(idOrName)]) as VoiceRow | undefined;
         if (row === undefined) return null;

@@ -15,7 +15,6 @@ export function unavailableError(path: string, reason: string, cause: unknown): 
   return new StoreError("unavailable", SENTENCES.unavailable(path, reason), cause);
 }
 
-/** Returns the error for a closed database. */
 export function closedError(path: string): StoreError {
   return new StoreError("closed", SENTENCES.closed(path, ""));
 }
@@ -94,21 +93,15 @@ const FILE_SYSTEM_PROBLEMS: Readonly<Record<string, FileProblem>> = {
   ENOENT: "unwritable",
 };
 
-interface Report {
-  readonly message: string;
-  readonly code: string;
-  /** SQLite's extended result code; its lowest byte is the primary one. */
-  readonly rawCode: number | null;
-}
-
-function problemOf({ message, code, rawCode }: Report): FileProblem {
+function problemOf({ message, code, rawCode }: ReturnType<typeof reported>): FileProblem {
   // The binding reports a failed open only as text.
   if (message.includes("Unable to open")) return "unwritable";
   if (rawCode !== null) return SQLITE_PROBLEMS[rawCode & 0xff] ?? "failed";
   return FILE_SYSTEM_PROBLEMS[code] ?? "failed";
 }
 
-function reported(error: unknown): Report {
+/** Returns the parts of an error. `rawCode` is SQLite's extended result code; its lowest byte is the primary one. */
+function reported(error: unknown) {
   if (!(error instanceof Error)) return { message: String(error), code: "", rawCode: null };
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const rawCode = "rawCode" in error && typeof error.rawCode === "number" ? error.rawCode : null;

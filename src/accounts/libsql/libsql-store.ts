@@ -62,7 +62,6 @@ export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions =
   };
 }
 
-/** Returns the path of the database in a data directory. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, "antiphon.db");
 }
@@ -74,7 +73,6 @@ interface LedgerThreadOptions {
   readonly onRecovery?: (message: string) => void;
   /** Milliseconds after which a call is abandoned: more than any legitimate wait. */
   readonly deadlineMs: number;
-  /** Starts a database thread. */
   readonly startThread?: (site: LedgerThreadData) => Worker;
 }
 

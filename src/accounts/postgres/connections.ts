@@ -10,7 +10,6 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
 }
 
-/** Runs a statement in a transaction. */
 export type Run = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<Row[]>;
 
 /**

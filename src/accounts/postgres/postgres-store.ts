@@ -84,7 +84,8 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
           await connections.run(statements.createKey(key, hash), untilMs);
         } catch (error) {
           if (stateOf(error) !== "23505") throw error;
-          if (nth === 1 || !(await isMade(key, hash, untilMs))) throw there(key);
+          if (nth === 1 || !(await isMade(key, hash, untilMs)))
+            throw new StoreError("failed", `The key ${key.keyId} is there already: make another.`);
         }
       }),
     createFirstKey: (key, hash) =>
@@ -150,15 +151,10 @@ const KEEPING_MS = { first: 10_000, next: 3_600_000 };
 
 type Found = { readonly key: KeyRecord; readonly hash: string };
 
-function there({ keyId }: KeyRecord): StoreError {
-  return new StoreError("failed", `The key ${keyId} is there already: make another.`);
-}
-
 function foundOf(row: FoundRow | undefined): Found | null {
   return row === undefined || row.key_id === null ? null : { key: keyOf(row), hash: row.hash };
 }
 
-/** Returns the voices of a store in a schema. */
 export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: number): VoiceStore {
   const { connections } = database;
   const voices = `"${schema}".voices`;

@@ -104,7 +104,7 @@ export async function retried<T>(work: (nth: number) => Promise<T>, limits: Retr
     } catch (error) {
       if (!limits.passes(error)) throw error;
       if (telling === null || !limits.saysLittle(error)) telling = error;
-      const pauseMs = nth === 1 ? 0 : pauseAfter(nth);
+      const pauseMs = nth === 1 ? 0 : Math.min(10 * 2 ** nth, MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
       if (monotonicMs() + pauseMs >= limits.untilMs) throw telling;
       await pause(pauseMs);
     }
@@ -113,7 +113,3 @@ export async function retried<T>(work: (nth: number) => Promise<T>, limits: Retr
 
 /** Maximum delay before a recovered database is noticed. */
 const MAX_PAUSE_MS = 250;
-
-function pauseAfter(nth: number): number {
-  return Math.min(10 * 2 ** nth, MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
-}

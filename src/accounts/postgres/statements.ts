@@ -2,35 +2,19 @@ import type { QueryConfig } from "pg";
 import { type KeyRow, toTicks } from "../rows.ts";
 import type { KeyChanges, KeyRecord, UsageRecord } from "../store.ts";
 
-/**
- * Statements of a store in a schema. Each is complete, qualifies its tables and is unnamed, so that it can run on any
- * connection, also through pgbouncer in transaction mode.
- */
-export interface Statements {
-  createKey(key: KeyRecord, hash: string): QueryConfig;
-  /** Creates a key if there is none. Only under {@link migrationLock}. */
-  createOnlyKey(key: KeyRecord, hash: string): QueryConfig;
-  /** Returns one {@link FoundRow} per hash. */
-  findKeys(hashes: readonly string[]): QueryConfig;
-  listKeys(): QueryConfig;
-  /** Returns the changed {@link KeyRow}; none for an unknown or revoked key. */
-  updateKey(keyId: string, changes: KeyChanges): QueryConfig;
-  /** Also deletes the key's voices, which could not be used or deleted any more. */
-  revokeKey(keyId: string, tsS: number): QueryConfig;
-  /** Follows {@link revokeKey} in its transaction: a statement does not see rows that were added while it waited. */
-  removeVoices(keyId: string): QueryConfig;
-  commit(records: readonly UsageRecord[]): QueryConfig;
-  totals(keyId: string | null): QueryConfig;
-}
-
 /** Result for one hash. */
 export type FoundRow = (KeyRow | { readonly [Column in keyof KeyRow]: null }) & {
   /** Whether a standby answered, which may lag behind its primary. */
   readonly is_standby: boolean;
 };
 
-/** @param schema a name without quotes, as in `store.schema` */
-export function statementsIn(schema: string): Statements {
+/**
+ * Returns the statements of a store in a schema. Each is complete, qualifies its tables and is unnamed, so that it can
+ * run on any connection, also through pgbouncer in transaction mode.
+ *
+ * @param schema a name without quotes, as in `store.schema`
+ */
+export function statementsIn(schema: string) {
   const keys = `"${schema}".keys`;
   const columns = "key_id, hash, label, rpm, burst, created_ts, revoked_ts";
   const valuesOf = (key: KeyRecord, hash: string) => [
@@ -44,36 +28,42 @@ export function statementsIn(schema: string): Statements {
   ];
   const commitText = commitIn(schema);
   return {
-    createKey: (key, hash) => ({
+    createKey: (key: KeyRecord, hash: string): QueryConfig => ({
       text: `INSERT INTO ${keys} (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
       values: valuesOf(key, hash),
     }),
-    createOnlyKey: (key, hash) => ({
+    /** Creates a key if there is none. Only under {@link migrationLock}. */
+    createOnlyKey: (key: KeyRecord, hash: string): QueryConfig => ({
       text: `INSERT INTO ${keys} (${columns})
              SELECT $1, $2, $3, $4::integer, $5::integer, $6::double precision, $7::double precision
              WHERE NOT EXISTS (SELECT FROM ${keys}) RETURNING key_id`,
       values: valuesOf(key, hash),
     }),
-    findKeys: (hashes) => ({
+    /** Returns one {@link FoundRow} per hash. */
+    findKeys: (hashes: readonly string[]): QueryConfig => ({
       text: `SELECT pg_is_in_recovery() AS is_standby, key.*
              FROM unnest($1::text[]) AS asked (hash) LEFT JOIN ${keys} AS key ON key.hash = asked.hash`,
       values: [hashes],
     }),
-    listKeys: () => ({ text: `SELECT ${columns} FROM ${keys} ORDER BY created_ts, key_id COLLATE "C"` }),
-    updateKey: (keyId, { label = null, rpm = null, burst = null }) => ({
+    listKeys: (): QueryConfig => ({
+      text: `SELECT ${columns} FROM ${keys} ORDER BY created_ts, key_id COLLATE "C"`,
+    }),
+    /** Returns the changed {@link KeyRow}; none for an unknown or revoked key. */
+    updateKey: (keyId: string, { label, rpm, burst }: KeyChanges): QueryConfig => ({
       text: `UPDATE ${keys} SET label = coalesce($1, label), rpm = coalesce($2, rpm), burst = coalesce($3, burst)
              WHERE key_id = $4 AND revoked_ts IS NULL RETURNING ${columns}`,
-      values: [label, rpm, burst, keyId],
+      values: [label ?? null, rpm ?? null, burst ?? null, keyId],
     }),
-    revokeKey: (keyId, tsS) => ({
+    revokeKey: (keyId: string, tsS: number): QueryConfig => ({
       text: `UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
       values: [tsS, keyId],
     }),
-    removeVoices: (keyId) => ({
+    /** Follows `revokeKey` in its transaction: a statement does not see rows that were added while it waited. */
+    removeVoices: (keyId: string): QueryConfig => ({
       text: `DELETE FROM "${schema}".voices WHERE key_id = $1`,
       values: [keyId],
     }),
-    commit: (records) => ({
+    commit: (records: readonly UsageRecord[]): QueryConfig => ({
       text: commitText,
       values: [
         records.map(({ eventId }) => eventId),
@@ -84,7 +74,7 @@ export function statementsIn(schema: string): Statements {
         records.map(({ tsS }) => tsS),
       ],
     }),
-    totals: (keyId) => ({
+    totals: (keyId: string | null): QueryConfig => ({
       text: `SELECT key_id, requests, input_chars, input_ticks, output_ticks, last_ts
              FROM ${keys} LEFT JOIN "${schema}".usage_totals USING (key_id)
              ${keyId === null ? "" : "WHERE key_id = $1"} ORDER BY created_ts, key_id COLLATE "C"`,

@@ -22,7 +22,8 @@ export interface ValkeyOptions {
 export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): SharedBuckets {
   const { prefix, silenceMs, script = takeScript() } = options;
   const scriptSha = createHash("sha1").update(script).digest("hex");
-  const spoken = { place: placeOf(address), password: address.password };
+  const { host, port, password } = address;
+  const spoken = { place: `${isIP(host) === 6 ? `[${host}]` : host}:${port}`, password };
   /** Reason for the missing connection, if known. */
   let trouble: Error | null = null;
   const client = new Redis({
@@ -108,10 +109,6 @@ const LOST = new Error("the connection was lost");
 
 /** The client's messages for a command without a connection. */
 const UNSENT = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Command aborted)/;
-
-function placeOf({ host, port }: ValkeyAddress): string {
-  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-}
 
 function readingIn(reply: unknown): SharedReading {
   const [allowed, parts] = Array.isArray(reply) ? reply : [];

@@ -120,7 +120,9 @@ export class ConnectionTracker {
     const requests = [...connection.requests];
     const isToSend = requests.some(({ receiving }) => receiving !== null);
     // The output of pipelined requests cannot be read yet.
-    const isToRead = socket.writableLength > 0 || requests.some(hasOutput);
+    const isToRead =
+      socket.writableLength > 0 ||
+      requests.some(({ response }) => response.socket !== null && response.writableLength > 0);
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     const hasMoved = moved !== connection.movedBytes;
     connection.movedBytes = moved;
@@ -135,10 +137,6 @@ export class ConnectionTracker {
       ? "it sent too slowly while others waited"
       : null;
   }
-}
-
-function hasOutput({ response }: TrackedRequest): boolean {
-  return response.socket !== null && response.writableLength > 0;
 }
 
 function isSlow({ receiving }: TrackedRequest, nowMs: number): boolean {

@@ -147,10 +147,6 @@ function unreadBytes({ complete, headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 
-interface SocketError extends Error {
-  readonly code?: string;
-}
-
 /**
  * Answers malformed requests (garbage, headers too large or too slow) with an envelope and closes. Writes nothing
  * after a request that is still to be answered, since it would be taken for part of that answer.
@@ -162,7 +158,7 @@ export function answerMalformedRequests(
 ): void {
   const answered = new WeakSet<Socket>();
   app.server.removeAllListeners("clientError");
-  app.server.on("clientError", (error: SocketError, stream) => {
+  app.server.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     const next = connections.nextOn(socket);
     const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);

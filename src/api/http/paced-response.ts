@@ -144,6 +144,11 @@ export const SSE_HEADERS = { "Content-Type": "text/event-stream; charset=utf-8" 
 /** A comment, which readers of server-sent events skip. */
 export const SSE_KEEP_ALIVE = ": keep-alive\n\n";
 
+/** Formats a server-sent event without a name. */
+export function formatUnnamedEvent(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
 /** Formats a server-sent event. JSON has no line breaks, so `data` is one line. */
 export function formatEvent({ event, data }: StreamEvent): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -22,6 +22,7 @@ import type { HttpDeps } from "./http-deps.ts";
 import {
   base64Of,
   type Chunk,
+  formatUnnamedEvent,
   type PacedFormat,
   type PacedResponse,
   SSE_HEADERS,
@@ -57,7 +58,8 @@ export async function streamSpeech(
     encoding: form.encoding,
     isStreamed: true,
     onQueued: (wait) => (slot = wait),
-    isPlayed: form.isPlayed && !pacesItself(request),
+    // The header asks for audio ahead of playback: the client saves it or paces itself.
+    isPlayed: form.isPlayed && request.headers["x-antiphon-pace"] !== "own",
     onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
@@ -71,11 +73,6 @@ export async function streamSpeech(
     }
   };
   await sendPaced(deps, request, reply, form, first, write, () => slot);
-}
-
-/** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */
-function pacesItself({ headers }: FastifyRequest): boolean {
-  return headers["x-antiphon-pace"] === "own";
 }
 
 async function pump(
@@ -135,16 +132,17 @@ export function eventsFormat(
     isPlayed: true,
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
-    opening: started === undefined ? "" : eventOf(started),
-    frame: (bytes, _index, marks) => deltaOf(bytes, marks),
-    closing: (outcome) => eventOf(doneOf(outcome)),
+    opening: started === undefined ? "" : formatUnnamedEvent(started),
+    frame: (bytes, _index, marks) =>
+      formatUnnamedEvent({
+        type: "speech.audio.delta",
+        audio: base64Of(bytes),
+        ...marks,
+      } satisfies SpeechAudioDelta),
+    closing: (outcome) => formatUnnamedEvent(doneOf(outcome)),
     failure: (error) =>
-      eventOf({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
+      formatUnnamedEvent({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
   };
-}
-
-function deltaOf(bytes: Uint8Array, marks: Marks): string {
-  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
 }
 
 function doneOf({ usage, frames, marks, meta }: SpeechOutcome): SpeechAudioDone {
@@ -159,10 +157,6 @@ function doneOf({ usage, frames, marks, meta }: SpeechOutcome): SpeechAudioDone 
     },
     ...marks,
   };
-}
-
-function eventOf(data: object): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 interface CollectedReply {
@@ -182,7 +176,8 @@ export async function collectReply(
 ): Promise<CollectedReply> {
   const { caller } = request.tracked;
   const beganMs = performance.now();
-  const holding = await replies.enter(caller.keyId, expectedBytes(prepared), caller.signal);
+  const expectedBytes = Math.ceil(maxSpeechS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
+  const holding = await replies.enter(caller.keyId, expectedBytes, caller.signal);
   caller.keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
   const speech = service.speak(prepared, {
@@ -214,11 +209,7 @@ export function audioPayload({ delivery }: ResolvedRequest): AudioPayload {
   };
 }
 
-function expectedBytes(prepared: ResolvedRequest): number {
-  return Math.ceil(maxSpeechS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
-}
-
-async function gather(speech: AsyncGenerator<ReplyChunk, SpeechOutcome, void>) {
+async function gather(speech: Speech): Promise<CollectedReply> {
   const file: Uint8Array[] = [];
   let step = await speech.next();
   while (!step.done) {

@@ -21,12 +21,10 @@ export function rememberPaths(app: FastifyInstance): MethodsOf {
 
 /** Converts a route such as `/v1/models/:id` to a regular expression. */
 function patternOf(url: string): RegExp {
-  const parts = url.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : escaped(part)));
+  const parts = url
+    .split("/")
+    .map((part) => (part.startsWith(":") ? "[^/]+" : part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")));
   return new RegExp(`^${parts.join("/")}$`, "u");
-}
-
-function escaped(part: string): string {
-  return part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
 function pathOf(url: string): string {

@@ -22,7 +22,6 @@ export interface DialectOutput<E = InboundEvent> {
 /** A response, a transcribed turn without one, or a text to speak. */
 export type SessionRequest = "response" | "transcription" | "speech";
 
-/** The connection of a session. */
 export interface SessionConnection {
   readonly keyId: string;
   /** Begins a request of its own, which takes a token of the key. Throws a {@link ServiceError} if it is refused. */

@@ -214,25 +214,19 @@ export function sessionPayload(
     object: `realtime.${settings.type === "realtime" ? "" : "transcription_"}session`,
   };
   if (settings.type === "transcription") return { ...base, audio: { input } };
+  const { outputFormat: format, voice, speed, language, toolChoice } = settings;
+  // Pipecat accepts only strings.
+  const choice = typeof toolChoice === "string" ? toolChoice : "required";
   return {
     ...base,
     model: settings.model,
     instructions: settings.instructions,
     output_modalities: [settings.modality],
-    audio: { input, output: outputPayload(settings) },
+    audio: { input, output: { format, voice, speed, ...(language === null ? {} : { language }) } },
     tools: callsTools ? settings.tools : [],
-    tool_choice: callsTools ? toolChoicePayload(settings.toolChoice) : "none",
+    tool_choice: callsTools ? choice : "none",
     max_output_tokens: settings.maxOutputTokens,
   };
-}
-
-function outputPayload({ outputFormat: format, voice, speed, language }: SessionSettings): object {
-  return { format, voice, speed, ...(language === null ? {} : { language }) };
-}
-
-/** Pipecat accepts only these three strings. */
-function toolChoicePayload(choice: ToolUse["choice"]): "auto" | "none" | "required" {
-  return typeof choice === "string" ? choice : "required";
 }
 
 /** Pipecat closes the session on any other field. */

@@ -8,6 +8,7 @@ import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./reque
 import {
   prepareSynthesize,
   prepareSynthesizeStream,
+  requiredText,
   type SpeechClient,
   SynthesizeStream,
   sendSpeech,
@@ -330,9 +331,4 @@ const NO_SAMPLES = new Uint8Array(0);
 function pingText({ text }: WyomingEvent["data"]): string | null {
   if (text === undefined || text === null || typeof text === "string") return text ?? null;
   throw new ServiceError(422, "text must be a string, or be left out");
-}
-
-function requiredText({ text }: WyomingEvent["data"]): string {
-  if (typeof text === "string") return text;
-  throw new ServiceError(422, "text is missing: send the words to speak, as a string");
 }

@@ -16,9 +16,7 @@ import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 /** Validates `synthesize`. Throws a 400 or 422 {@link ServiceError} that names the field. */
 export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: WyomingDeps): ResolvedRequest {
   const inputType = formatOf(data);
-  const { text } = data;
-  if (typeof text !== "string")
-    throw new ServiceError(422, "text is missing: send the words to speak, as a string");
+  const text = requiredText(data);
   if (countChars(text) > MAX_TEXT_CHARS) {
     throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
   }
@@ -32,6 +30,12 @@ export function prepareSynthesizeStream(
 ): ResolvedRequest {
   formatOf(data);
   return resolved({}, data, resolve);
+}
+
+/** Returns the text of an event. Throws a 422 {@link ServiceError} if it has none. */
+export function requiredText({ text }: WyomingEvent["data"]): string {
+  if (typeof text === "string") return text;
+  throw new ServiceError(422, "text is missing: send the words to speak, as a string");
 }
 
 function resolved(

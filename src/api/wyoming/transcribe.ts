@@ -156,14 +156,9 @@ const WINDOW_MS = 3_000;
 /** A measurement within this many milliseconds replaces the previous one. */
 const STEP_MS = 250;
 
-interface Mark {
-  readonly atMs: number;
-  readonly bytes: number;
-}
-
 /** Rate over the last three to four seconds, so that earlier bursts do not count. */
 export class ByteRate {
-  readonly #marks: Mark[] = [{ atMs: 0, bytes: 0 }];
+  readonly #marks: { readonly atMs: number; readonly bytes: number }[] = [{ atMs: 0, bytes: 0 }];
 
   /**
    * Records the bytes received so far. Call it at least once a second.

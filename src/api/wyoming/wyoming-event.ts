@@ -1,5 +1,6 @@
 import { ServiceError } from "../../contract/errors.ts";
 import { readJson } from "../../contract/json/read-json.ts";
+import { isRecord } from "../../core/is-record.ts";
 
 /** Maximum bytes of an event's line, data and payload. The payload holds half a minute of speech at 16 kHz. */
 export const MAX_HEADER_BYTES = 128 * 1024;
@@ -119,7 +120,7 @@ function readHeader(line: Uint8Array): Header {
     );
   }
   const inline = data ?? {};
-  if (!isObject(inline)) throw new ServiceError(422, "the event's data must be an object");
+  if (!isRecord(inline)) throw new ServiceError(422, "the event's data must be an object");
   return {
     type,
     inline,
@@ -148,12 +149,8 @@ function readObject(bytes: Uint8Array, schema: object, what: string): Record<str
       `the event's ${what} is not JSON in UTF-8: send Wyoming's events here, not HTTP`,
     );
   }
-  if (!isObject(value)) throw new ServiceError(422, `the event's ${what} must be an object`);
+  if (!isRecord(value)) throw new ServiceError(422, `the event's ${what} must be an object`);
   return value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function tooLong(what: string, max: number): ServiceError {

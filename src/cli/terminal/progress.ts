@@ -89,12 +89,6 @@ function tenthsOf({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: nu
   return Math.floor((10 * doneBytes) / totalBytes);
 }
 
-/** Progress of transcribing a recording. */
-interface TranscriptionProgress {
-  readonly onProgress: (transcribedS: number) => void;
-  close(): void;
-}
-
 /** Shorter recordings take a few seconds and need no bar. */
 const MIN_SHOWN_S = 60;
 
@@ -102,7 +96,7 @@ const MIN_SHOWN_S = 60;
 export async function transcriptionProgress(
   durationS: number,
   stream: Screen,
-): Promise<TranscriptionProgress> {
+): Promise<{ readonly onProgress: (transcribedS: number) => void; close(): void }> {
   if (stream.isTTY !== true || durationS < MIN_SHOWN_S) return { onProgress: () => {}, close: () => {} };
   const bar = await progressBar(stream, "{bar} {percentage} % | {done} of {length} | {eta_formatted} left");
   const length = clock(durationS);

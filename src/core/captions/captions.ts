@@ -15,15 +15,12 @@ export function toSrt(cues: readonly Cue[], first = 1): string {
 
 /** Formats cues as WebVTT (W3C, 2019), escaped. */
 export function toVtt(cues: readonly Cue[]): string {
-  const blocks = cues.map(
-    (cue) =>
-      `${timeStamp(cue.start, ".")} --> ${timeStamp(cue.end, ".")}\n${voiceTag(cue)}${timedText(cue)}\n\n`,
-  );
+  const blocks = cues.map((cue) => {
+    const { start, end, speaker } = cue;
+    const voice = speaker === undefined ? "" : `<v ${escaped(speaker).replaceAll(/\s+/g, " ")}>`;
+    return `${timeStamp(start, ".")} --> ${timeStamp(end, ".")}\n${voice}${timedText(cue)}\n\n`;
+  });
   return `WEBVTT\n\n${blocks.join("")}`;
-}
-
-function voiceTag({ speaker }: Cue): string {
-  return speaker === undefined ? "" : `<v ${escaped(speaker).replaceAll(/\s+/g, " ")}>`;
 }
 
 /**

@@ -108,9 +108,11 @@ async function readBody(answer: IncomingMessage, part: PartFile, times: PullTime
  */
 async function prepareForBody(answer: IncomingMessage, part: PartFile): Promise<void> {
   switch (answer.statusCode) {
-    case 200:
-      requireSize(contentLength(answer), part);
+    case 200: {
+      const length = answer.headers["content-length"];
+      requireSize(length === undefined ? null : Number(length), part);
       return part.restart();
+    }
     case 206:
       return continueAt(parseContentRange(answer), part);
     case 416:
@@ -145,11 +147,6 @@ function requireSize(bytes: number | null, { totalBytes }: PartFile): void {
 
 function formatBytes(bytes: number): string {
   return bytes < 1e6 ? `${bytes} bytes` : `${megabytes(bytes)} (${bytes} bytes)`;
-}
-
-function contentLength({ headers }: IncomingMessage): number | null {
-  const length = headers["content-length"];
-  return length === undefined ? null : Number(length);
 }
 
 /** Parses `bytes 100-199/1000`, `bytes 100-199/*`, `bytes *\/1000`. */

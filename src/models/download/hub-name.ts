@@ -43,7 +43,6 @@ interface Listing {
 /** A GGUF file with a known digest. */
 export type ChosenFile = ExpectedFile & { readonly sha256: string };
 
-/** Default quantisation. */
 const DEFAULT_QUANTISATION = /q4_k_m/i;
 /** Part of a model in several files. */
 const SPLIT = /-\d{5}-of-\d{5}\.gguf$/i;

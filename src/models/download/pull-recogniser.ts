@@ -106,7 +106,11 @@ async function install(
       await rmdir(empty).catch(() => {});
     }
   }
-  throw fetchError(manifest, dir, failures);
+  throw new PullError(
+    `The weights of ${manifest.name} could not be fetched. ${failures.join("; ")}. ` +
+      `Run antiphon models pull ${manifest.name} again, copy the folder ${dir} from a machine that has it, ` +
+      "or set recogniser.kind to endpoint or none.",
+  );
 }
 
 /** Returns why an origin failed. Rethrows errors that no other origin would avoid. */
@@ -174,14 +178,6 @@ async function place(
   } finally {
     await rm(converted, { recursive: true, force: true }).catch(() => {});
   }
-}
-
-function fetchError({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {
-  return new PullError(
-    `The weights of ${name} could not be fetched. ${failures.join("; ")}. ` +
-      `Run antiphon models pull ${name} again, copy the folder ${dir} from a machine that has it, ` +
-      "or set recogniser.kind to endpoint or none.",
-  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { resample } from "../../audio/resample.ts";
 import type { AvailableMemory } from "../../core/available-memory.ts";
 import type { ModelVoice } from "../../core/model-card.ts";
-import type { Checkpoint, Checkpoint as CodecLm } from "../../engines/codec-lm/checkpoint.ts";
+import type { Checkpoint } from "../../engines/codec-lm/checkpoint.ts";
 import { estimateMemory, requireCheckpointMemory } from "../../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../../engines/codec-lm/speech/model.ts";
 import type { LabelVoice } from "../../engines/codec-lm/speech/voices.ts";
@@ -138,7 +138,7 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
   );
 }
 
-async function lookedOver(folder: string, name: string, path: string | undefined): Promise<CodecLm> {
+async function lookedOver(folder: string, name: string, path: string | undefined): Promise<Checkpoint> {
   // Imported late, with all architectures: servers without such a checkpoint start without them.
   const { validateCheckpoint } = await import("../../engines/codec-lm/validate-checkpoint.ts");
   const { checkpoint, problems } = await validateCheckpoint(folder, { numbers: "none" }).catch(
@@ -158,7 +158,7 @@ async function lookedOver(folder: string, name: string, path: string | undefined
 }
 
 /** The parts of a checkpoint that its settings depend on; `null` for CSM. */
-export type CodecLmKind = Checkpoint["qwen3Tts"];
+type CodecLmKind = Checkpoint["qwen3Tts"];
 
 /** Seconds of a voice's clip. A longer one does not improve the voice and takes room from the conversation. */
 const CLIP_S = { min: 1, max: 30 } as const;
@@ -169,7 +169,7 @@ const CLIP_S = { min: 1, max: 30 } as const;
  * @param setting prefix of the settings: `checkpoints.csm-1b`
  * @throws SettingsError with the setting and the remedy
  */
-export async function codecLmVoices(
+async function codecLmVoices(
   { voices = {}, language, instruct }: Readonly<Partial<CodecLmSettings>>,
   kind: CodecLmKind,
   setting: string,
@@ -199,7 +199,7 @@ export async function codecLmVoices(
  * Describes a checkpoint's voices for a model card.
  * @param name as in the settings
  */
-export function localVoice(name: string, kind: CodecLmKind): LocalCheckpointInfo {
+function localVoice(name: string, kind: CodecLmKind): LocalCheckpointInfo {
   const voices = [...speakerVoices(), ...(kind === null ? [] : [...kind.speakers.keys()].map(presetVoice))];
   const takes = { mixes: false, samples: kind === null || kind.kind === "base" };
   if (kind === null) {

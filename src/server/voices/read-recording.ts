@@ -26,18 +26,17 @@ export async function readRecording(
 ): Promise<AudioSource> {
   const name = file === "-" ? "What comes on standard input" : `The file ${file}`;
   const bytes = file === "-" ? await abortable(buffer(stdin), signal) : await bytesOf(file, name, signal);
-  const wrongCall = (error: unknown): unknown => asWrongCall(error, name);
   try {
     const sound = openSound(bytes, MAX_RECORDED_S);
     const { sampleRateHz, boundS } = sound;
     const read: AudioSource["read"] = async (count, reading) => {
       return await sound.read(count, reading).catch((error: unknown) => {
-        throw wrongCall(error);
+        throw asWrongCall(error, name);
       });
     };
     return { sampleRateHz, boundS, read };
   } catch (error) {
-    throw wrongCall(error);
+    throw asWrongCall(error, name);
   }
 }
 

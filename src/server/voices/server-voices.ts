@@ -67,7 +67,9 @@ type VoiceSetting = Settings["voices"][string];
 export function voiceWarnings(models: readonly PublicModel[], { voices }: Given): string[] {
   return Object.entries(voices).flatMap(([name, given]) => {
     const speakWithIt = models.filter(({ card }) =>
-      hasRecording(given) ? card.takes.samples : findModelVoice(name, card) !== null,
+      typeof given === "string" || given.clip !== undefined
+        ? card.takes.samples
+        : findModelVoice(name, card) !== null,
     );
     if (speakWithIt.length === 0) {
       return [
@@ -112,10 +114,6 @@ function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[])
   }
   const left = read.unfollowed.join(", ");
   return `change nothing, because nothing in them is understood: ${left}. docs/voices.md lists what is.`;
-}
-
-function hasRecording(given: VoiceSetting): boolean {
-  return typeof given === "string" || given.clip !== undefined;
 }
 
 /**

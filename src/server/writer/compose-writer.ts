@@ -107,7 +107,6 @@ interface ModelFile {
   readonly isQuiet: () => boolean;
 }
 
-/** Returns the options of a GGUF model. */
 export function ggufOptions(file: ModelFile, writer: Settings["writer"]): GgufWriterOptions {
   // Other languages have fewer characters per token, so the prompt is shortened later.
   const maxChars = 3 * writer.contextTokens;

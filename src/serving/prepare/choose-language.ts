@@ -1,6 +1,6 @@
 import { fieldError, quoted, ServiceError } from "../../contract/errors.ts";
 import { languageCodeFrom, languageName } from "../../core/languages.ts";
-import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
+import { type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
 import { detectLanguage } from "../../text/detect-language.ts";
 import { chooseVoice, findModelVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
@@ -24,7 +24,7 @@ export function chooseLanguage<C extends ModelVoices>(
   field = "language",
 ): LanguageChoice<C> {
   if (asked === undefined || asked === null || asked.trim() === "" || AUTO.test(asked)) return { card };
-  const spoken = spokenLanguages(card);
+  const spoken = [...new Set(card.voices.flatMap(({ language }) => language ?? []))];
   const code = languageCodeFrom(asked);
   if (code === null)
     throw fieldError(
@@ -82,11 +82,6 @@ export function telephoneLanguage(
     if (error instanceof ServiceError) return undefined;
     throw error;
   }
-}
-
-/** Returns the tags of what a model's voices speak. */
-function spokenLanguages({ voices }: Pick<ModelCard, "voices">): readonly string[] {
-  return [...new Set(voices.flatMap(({ language }) => language ?? []))];
 }
 
 /** Whether a tag is a range or within it: `en-GB` is within `en`. Ignores case. */

@@ -108,7 +108,8 @@ export class RequestReader {
     caller.keep(turn);
     const prepared = await prepare().finally(() => turn.release());
     holding?.release();
-    decoded?.shrink(audioBytes(prepared));
+    const { history } = prepared.conversation;
+    decoded?.shrink(history.reduce((sum, { audio: clip }) => sum + (clip?.samples.byteLength ?? 0), 0));
     return { prepared, audio: decoded };
   }
 
@@ -159,8 +160,4 @@ export class RequestReader {
     caller.keep(holding);
     return holding;
   }
-}
-
-function audioBytes({ conversation }: ResolvedRequest): number {
-  return conversation.history.reduce((sum, { audio }) => sum + (audio?.samples.byteLength ?? 0), 0);
 }

@@ -109,11 +109,10 @@ export function resolveTts(
   resolve: ResolveModel,
   extras: TtsExtras = {},
 ): ResolvedRequest {
-  const { text, speaker, voice, language, model, params, lexicon, visemes, input_type } = request;
+  const { text, speaker, ...asked } = request;
   const { fields = { text: "text", voice: "voice" }, preset, manner, maxFrames, silenceS } = extras;
   const turn = text === undefined ? {} : { text };
   const turns: ConversationTurn[] = [speaker === undefined ? turn : { speaker, ...turn }];
-  const asked = { voice, language, model, params, lexicon, visemes, input_type };
   const resolved = resolveRequest(
     { ...asked, turns, fields, preset, mode: "tts", needsWords: silenceS === undefined },
     resolve,
@@ -148,9 +147,7 @@ export function resolveConverse(
   resolve: ResolveModel,
   textOf?: TextOf,
 ): ResolvedRequest {
-  const { conversation: turns, model, params, lexicon, visemes, instructions, input_type } = request;
-  const { voices, language } = request;
-  const asked = { voices, language, model, params, lexicon, visemes, instructions, input_type };
+  const { conversation: turns, ...asked } = request;
   return resolveRequest({ ...asked, turns, textOf, mode: "converse" }, resolve);
 }
 

@@ -6,7 +6,6 @@ import type { VoiceChoice } from "./choose-voice.ts";
 export interface ResolvedDialogue {
   readonly speakers: readonly DialogueSpeaker[];
   readonly lines: readonly DialogueLine[];
-  /** Maximum frames of a line. */
   readonly maxLineFrames: number;
 }
 

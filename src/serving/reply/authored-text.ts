@@ -257,7 +257,8 @@ export async function* boundedSentences(
     if (next.done === true)
       return { text, stop: tokens !== null && tokens.written >= most ? "length" : "finished", tokens };
     const room = tokens === null ? most * CHARS_PER_TOKEN - text.length : next.value.length;
-    const piece = room < next.value.length ? wordsWithin(next.value, room) : next.value;
+    const end = room < next.value.length ? next.value.lastIndexOf(" ", room) : next.value.length;
+    const piece = next.value.slice(0, Math.max(0, end));
     text += piece;
     if (piece !== "") yield piece;
     const isFull = tokens !== null && tokens.written > most;
@@ -266,11 +267,6 @@ export async function* boundedSentences(
 }
 
 const CHARS_PER_TOKEN = 4;
-
-function wordsWithin(text: string, maxChars: number): string {
-  const space = text.lastIndexOf(" ", maxChars);
-  return space <= 0 ? "" : text.slice(0, space);
-}
 
 export function noWriter(): ServiceError {
   return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {

@@ -1,13 +1,8 @@
-import type { Encoding } from "../../audio/encode/encoder.ts";
 import { FRAME_S, FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import type { Telemetry, UtteranceEnd } from "../telemetry.ts";
+import type { EndedUtterance, Telemetry, UtteranceEnd } from "../telemetry.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
-/** Labels of an utterance: public id of its model, and file format. */
-export interface UtteranceLabels {
-  readonly model: string;
-  readonly format: Encoding;
-}
+type UtteranceLabels = Pick<EndedUtterance, "model" | "format">;
 
 /** Measures one utterance: audio handed over, and waits. Times in seconds. */
 export class UtteranceStats {

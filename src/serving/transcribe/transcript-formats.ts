@@ -80,38 +80,10 @@ export function doneTranscription(heard: TranscribedRecording): TranscriptTextDo
 }
 
 /**
- * Transcript as `transcribe --json` and the library return it. Times are seconds from the recording's beginning, in
- * whole milliseconds.
+ * Formats a transcript as `transcribe --json` and the library return it. Times are seconds from the recording's
+ * beginning, in whole milliseconds.
  */
-export interface TranscriptJson {
-  readonly text: string;
-  /** ISO 639-1, and its probability from 0 to 1; `null` if unknown. */
-  readonly language: string | null;
-  readonly language_probability: number | null;
-  /** Probability of speech, 0 to 1. */
-  readonly speech_probability: number | null;
-  /** Mean natural logarithm of the tokens' probabilities. */
-  readonly mean_log_probability: number | null;
-  readonly recogniser: string;
-  readonly duration_s: number;
-  /** Seconds that were transcribed. */
-  readonly heard_s: number;
-  readonly segments: readonly {
-    readonly start_s: number;
-    readonly end_s: number;
-    readonly text: string;
-    readonly mean_log_probability: number | null;
-    /** Present if requested. */
-    readonly words?: readonly {
-      readonly start_s: number;
-      readonly end_s: number;
-      readonly text: string;
-      readonly probability: number;
-    }[];
-  }[];
-}
-
-export function toTranscriptJson(transcript: Transcript, recogniser: string): TranscriptJson {
+export function toTranscriptJson(transcript: Transcript, recogniser: string) {
   const heardS = roundedToMs(transcript.transcribedS);
   return {
     text: transcript.text,

@@ -3,6 +3,7 @@ import { countChars } from "../../contract/limits.ts";
 import type { Usage } from "../../contract/replies.ts";
 import { type AudioSource, skipSamples } from "../../core/audio-source.ts";
 import {
+  type RecogniseOptions,
   type Recogniser,
   RecogniserError,
   type Transcript,
@@ -26,15 +27,10 @@ export interface TranscriptionDeps extends Metering {
   readonly timeoutMs: number;
 }
 
-export interface TranscriptionRequest {
+export interface TranscriptionRequest
+  extends Pick<RecogniseOptions, "task" | "language" | "prompt" | "wantsWords"> {
   /** Unread sound. */
   readonly sound: AudioSource;
-  /** Default: `transcribe`. */
-  readonly task?: TranscriptionTask;
-  /** ISO 639-1; `null` is detected. */
-  readonly language: string | null;
-  readonly prompt: string | null;
-  readonly wantsWords: boolean;
 }
 
 /** Transcript of a recording, once it is metered. */

@@ -95,13 +95,9 @@ function castOf(cards: readonly ModelCard[]): Voice[] {
 /** Lists a model's voices by all of their names. */
 function menuOf({ voices }: ModelCard): VoiceList["voices"] {
   const aliases = voices.flatMap((voice) =>
-    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
+    voice.aliases.map((alias) => ({ id: alias, name: `${alias.charAt(0).toUpperCase()}${alias.slice(1)}` })),
   );
   return [...voices.map(({ id, name }) => ({ id, name })), ...aliases];
-}
-
-function capitalised(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
 const UNKNOWN = { aliases: [], sex: null, language: null, accent: null, mixes: [] };

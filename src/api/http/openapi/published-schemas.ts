@@ -188,7 +188,9 @@ export function eventStream(event: Json): Json {
 
 /** Returns the schema of events with names. */
 export function namedEvents(title: string, dataByName: Readonly<Record<string, TSchema>>): Json {
-  const titles = Object.keys(dataByName).map((name) => [name, `${title}${capitalised(name)}`] as const);
+  const titles = Object.keys(dataByName).map(
+    (name) => [name, `${title}${name.charAt(0).toUpperCase()}${name.slice(1)}`] as const,
+  );
   return {
     title,
     description: "One server-sent event, identified by its name.",
@@ -219,8 +221,4 @@ export function unnamedEvents(title: string, data: readonly TSchema[]): Json {
 /** Returns the schema of an event's `data`: text that contains JSON. */
 function jsonText(schema: TSchema | Json): Json {
   return { type: "string", contentMediaType: "application/json", contentSchema: schema };
-}
-
-function capitalised(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }

@@ -5,7 +5,6 @@ import {
   type TranscriptError,
   type TranscriptFormat,
   type TranscriptTextDelta,
-  type TranscriptTextDone,
 } from "../../../contract/audio-transcriptions.ts";
 import { openAiError } from "../../../contract/replies.ts";
 import { readTranscriptionForm, type TranscriptionOptions } from "../../../contract/transcription-form.ts";
@@ -21,7 +20,13 @@ import {
 import type { TranscribedRecording } from "../../../serving/transcribe/transcriptions.ts";
 import { readFormBodies, requireForm } from "../form-body.ts";
 import type { HttpDeps } from "../http-deps.ts";
-import { type PacedFormat, SSE_HEADERS, SSE_KEEP_ALIVE, sendPaced } from "../paced-response.ts";
+import {
+  formatUnnamedEvent,
+  type PacedFormat,
+  SSE_HEADERS,
+  SSE_KEEP_ALIVE,
+  sendPaced,
+} from "../paced-response.ts";
 
 const TASKS = [
   ["/v1/audio/transcriptions", "transcribe"],
@@ -97,19 +102,17 @@ function streamTranscript(
   const form: PacedFormat = {
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
-    failure: (error) => eventOf({ type: "error", error: openAiError(error, request.id) }),
+    failure: (error) =>
+      formatUnnamedEvent({ type: "error", error: openAiError(error, request.id) } satisfies TranscriptError),
   };
   return sendPaced(deps, request, reply, form, hearing, async (response) => {
     // Sends the status.
     await response.write(SSE_KEEP_ALIVE);
     const heard = await hearing;
     for (const delta of segmentTexts(heard.transcript)) {
-      await response.write(eventOf({ type: "transcript.text.delta", delta }));
+      const event: TranscriptTextDelta = { type: "transcript.text.delta", delta };
+      await response.write(formatUnnamedEvent(event));
     }
-    response.end(eventOf(doneTranscription(heard)));
+    response.end(formatUnnamedEvent(doneTranscription(heard)));
   });
-}
-
-function eventOf(data: TranscriptTextDelta | TranscriptTextDone | TranscriptError): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
 }

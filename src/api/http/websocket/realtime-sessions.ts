@@ -211,8 +211,9 @@ export function settingsFor(
     const message = `model ${quoted(asked)} is unknown: GET /v1/models lists the valid ids`;
     throw new ServiceError(400, message, { param: "model" });
   }
+  const defaultId = deps.cards().find((card) => card.default)?.id ?? "";
   const settings: SessionSettings = {
-    ...defaultSettings(asked || defaultModel(deps), { cast: resolved.card, own }),
+    ...defaultSettings(asked || defaultId, { cast: resolved.card, own }),
     ...(isTranscription ? { type: "transcription", transcription: {} } : {}),
   };
   try {
@@ -221,8 +222,4 @@ export function settingsFor(
     if (!(error instanceof RealtimeError)) throw error;
     throw new ServiceError(400, error.message, error.param === null ? {} : { param: error.param });
   }
-}
-
-function defaultModel({ cards }: HttpDeps): string {
-  return cards().find((card) => card.default)?.id ?? "";
 }

@@ -60,7 +60,6 @@ const COMMAND_POINTS = 1_000;
 const AUDIO_BYTES_PER_POINT = 16;
 /** Bytes in addition to audio, above which a message also counts as a command. */
 const MAX_ENVELOPE_BYTES = 1_024;
-/** Bytes of an answer per point. */
 const ANSWER_BYTES_PER_POINT = 4;
 /** Points of a request that was refused after its key and bucket were looked up. */
 const REFUSAL_POINTS = 8_000;

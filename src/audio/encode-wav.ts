@@ -14,11 +14,6 @@ export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz:
   return file;
 }
 
-interface SampleLayout {
-  readonly bytesPerSample: number;
-  readonly channels: number;
-}
-
 /**
  * Returns the header of a file with `dataBytes` of integer samples. `null` leaves the sizes open (0xFFFFFFFF), as streaming
  * writers do.
@@ -26,7 +21,7 @@ interface SampleLayout {
 export function wavHeader(
   dataBytes: number | null,
   sampleRateHz: number,
-  { bytesPerSample, channels }: SampleLayout = { bytesPerSample: 2, channels: 1 },
+  { bytesPerSample, channels } = { bytesPerSample: 2, channels: 1 },
 ): Uint8Array<ArrayBuffer> {
   const header = new DataView(new ArrayBuffer(HEADER_BYTES));
   writeCharacters(header, 0, "RIFF");

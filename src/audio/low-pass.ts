@@ -53,7 +53,9 @@ function fillRow(row: Float64Array, offset: number, cutoff: number, beta: number
   let sum = 0;
   for (let i = 0; i < row.length; i += 1) {
     const distance = i - (half - 1) - offset;
-    const value = sinc(2 * cutoff * distance) * kaiser(distance / half, beta);
+    const position = distance / half;
+    const kaiser = besselI0(beta * Math.sqrt(Math.max(0, 1 - position * position)));
+    const value = sinc(2 * cutoff * distance) * kaiser;
     row[i] = value;
     sum += value;
   }
@@ -66,10 +68,6 @@ function sinc(x: number): number {
 
 function betaFor(attenuationDb: number): number {
   return 0.1102 * (attenuationDb - 8.7);
-}
-
-function kaiser(position: number, beta: number): number {
-  return besselI0(beta * Math.sqrt(Math.max(0, 1 - position * position)));
 }
 
 /** Modified Bessel function of the first kind, order zero, by its power series. */

@@ -179,6 +179,6 @@ function tableFor(fromHz: number, toHz: number, phases: number): PhaseTable {
   return table;
 }
 
-function greatestCommonDivisor(a: number, b: number): number {
+export function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

@@ -1,3 +1,4 @@
+import { concatenate } from "./protobuf.ts";
 import { type Code, i32, unsigned } from "./wasm-instructions.ts";
 
 export type ValueType = "i32" | "f32" | "f64" | "v128";
@@ -70,7 +71,7 @@ export class FunctionBody {
   /** Entry of the function in the code section. */
   get bytes(): Uint8Array {
     const locals = this.#locals.flatMap((type) => [1, VALUE_TYPE[type]]);
-    return sized(joined(unsigned(this.#locals.length), locals, this.#code, [0x0b]));
+    return sized(concatenate([unsigned(this.#locals.length), locals, this.#code, [0x0b]]));
   }
 
   #at(index: number): Local {
@@ -82,22 +83,22 @@ export class FunctionBody {
 /** Assembles a module that imports a memory as `host.memory` and exports the functions by name. */
 export function assemble(functions: readonly FunctionBody[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters, result }) =>
-    joined(
+    concatenate([
       [0x60],
       vector(parameters.map((type) => [VALUE_TYPE[type]])),
       vector(result === null ? [] : [[VALUE_TYPE[result]]]),
-    ),
+    ]),
   );
-  const memory = joined(named("host"), named("memory"), [0x02, 0x00], unsigned(memoryPages));
-  const exports = functions.map(({ name }, index) => joined(named(name), [0x00], unsigned(index)));
-  return joined(
+  const memory = concatenate([named("host"), named("memory"), [0x02, 0x00], unsigned(memoryPages)]);
+  const exports = functions.map(({ name }, index) => concatenate([named(name), [0x00], unsigned(index)]));
+  return concatenate([
     [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
     section(1, vector(types)),
     section(2, vector([memory])),
     section(3, vector(functions.map((_, index) => unsigned(index)))),
     section(7, vector(exports)),
     section(10, vector(functions.map(({ bytes }) => bytes))),
-  );
+  ]);
 }
 
 function layOut(code: Code, into: number[]): void {
@@ -112,7 +113,7 @@ const VALUE_TYPE = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 type Bytes = ArrayLike<number>;
 
 function vector(items: readonly Bytes[]): Uint8Array {
-  return joined(unsigned(items.length), ...items);
+  return concatenate([unsigned(items.length), ...items]);
 }
 
 function named(name: string): Uint8Array {
@@ -120,19 +121,9 @@ function named(name: string): Uint8Array {
 }
 
 function sized(bytes: Bytes): Uint8Array {
-  return joined(unsigned(bytes.length), bytes);
+  return concatenate([unsigned(bytes.length), bytes]);
 }
 
 function section(id: number, content: Bytes): Uint8Array {
-  return joined([id], sized(content));
-}
-
-function joined(...parts: readonly Bytes[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return concatenate([[id], sized(content)]);
 }

@@ -1,6 +1,7 @@
 import { WeightsError } from "./byte-source.ts";
 import { NODE } from "./graph-file.ts";
 import { bytesIn, floatsIn, type GraphNode, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
+import { elementCount } from "./tensor.ts";
 
 /**
  * Replaces the dynamic quantisation of onnxruntime's `quantize_dynamic`: matrix products, convolutions and LSTMs
@@ -60,7 +61,8 @@ function floatProduct(
   const x = links.producers.get(quantised)?.inputs[0];
   const end = scaledBy(node, links);
   const scale = end === null ? undefined : end.scales.find((name) => from.has(name));
-  if (x === undefined || end === null || scale === undefined) throw unknownLayout(weight);
+  if (x === undefined || end === null || scale === undefined)
+    throw new WeightsError(`${weight} is quantised in a way that is not read here.`);
   const isConvolution = node.operation === "ConvInteger";
   const name = `${weight}.float`;
   into.set(
@@ -119,7 +121,7 @@ function dequantised(
 ): StoredConstant {
   const { shape } = weight;
   const outputs = (isOutputFirst ? shape[0] : shape.at(-1)) ?? 1;
-  const inRow = shape.reduce((product, size) => product * size, 1) / outputs;
+  const inRow = elementCount(shape) / outputs;
   return {
     type: "float32",
     shape,
@@ -199,8 +201,4 @@ function constantOf(constants: Constants, name: string): StoredConstant {
   const found = constants.get(name);
   if (found === undefined) throw new WeightsError(`The graph lacks the constant ${name}.`);
   return found;
-}
-
-function unknownLayout(name: string): WeightsError {
-  return new WeightsError(`${name} is quantised in a way that is not read here.`);
 }

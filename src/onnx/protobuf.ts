@@ -126,7 +126,7 @@ export function varint(value: bigint | number): Uint8Array {
   }
 }
 
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
+export function concatenate(parts: readonly ArrayLike<number>[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -18,6 +18,11 @@ export function int64(data: BigInt64Array, shape: readonly number[]): Tensor {
   return { type: "int64", data, shape };
 }
 
+/** Returns the number of elements of a tensor. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
 /** Returns ids as [1, n]. */
 export function idRow(ids: readonly number[]): Tensor {
   return int64(BigInt64Array.from(ids, BigInt), [1, ids.length]);

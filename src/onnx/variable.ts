@@ -1,4 +1,5 @@
 import { type ByteSource, WeightsError } from "./byte-source.ts";
+import { elementCount } from "./tensor.ts";
 
 /** A tensor in a file of weights, not yet read: row-major, little endian. */
 export interface Variable {
@@ -19,8 +20,7 @@ export async function readFloats(
   { shape, type, from, bytes }: Variable,
 ): Promise<Float32Array> {
   if (!isFloat(type)) throw new WeightsError(`${name} is neither float32, float16 nor bfloat16.`);
-  const count = shape.reduce((product, size) => product * size, 1);
-  if (bytes !== count * BYTES[type]) throw new WeightsError(`${name} has not its shape.`);
+  if (bytes !== elementCount(shape) * BYTES[type]) throw new WeightsError(`${name} has not its shape.`);
   return toFloat32(type, await source.read(from, bytes));
 }
 

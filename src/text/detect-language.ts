@@ -10,12 +10,6 @@ interface NgramTable {
   readonly scores: Readonly<Record<string, string>>;
 }
 
-/** A language and how well a text fits it, 0 to 1. */
-interface LanguageScore {
-  readonly code: string;
-  readonly score: number;
-}
-
 /** Returns the language of a text that uses the Latin alphabet (ISO 639-1); `null` if it is not clear. */
 export function detectLanguage(text: string): string | null {
   const [best, next] = rankedLanguages(text);
@@ -50,8 +44,11 @@ function otherScriptOf(text: string): string | null {
   return foreign >= MIN_LETTERS && 2 * foreign > letters ? "letters of another script" : null;
 }
 
-/** Sums the scores of the text's n-grams, as ELD does (github.com/nitotm/efficient-language-detector-js). */
-function rankedLanguages(text: string): readonly LanguageScore[] {
+/**
+ * Returns the languages by how well the text fits them, 0 to 1: sums the scores of its n-grams, as ELD does
+ * (github.com/nitotm/efficient-language-detector-js).
+ */
+function rankedLanguages(text: string): readonly { readonly code: string; readonly score: number }[] {
   table ??= JSON.parse(gunzipSync(readFileSync(FILE)).toString("utf8")) as NgramTable;
   const { languages, scores } = table;
   const ngrams = ngramsIn(text.slice(0, MAX_CHARS));

@@ -47,7 +47,9 @@ export function id3Tag(
     frames.push(frame("CHAP", [ids[at]!, new Uint8Array(times.buffer), named]));
   }
   const body = joinBytes(frames);
-  const head = Uint8Array.of(...utf8("ID3"), 3, 0, 0, ...syncSafe(body.length));
+  // 28 bits as four bytes of seven.
+  const size = [21, 14, 7, 0].map((shift) => (body.length >>> shift) & 0x7f);
+  const head = Uint8Array.of(...utf8("ID3"), 3, 0, 0, ...size);
   return joinBytes([head, body]);
 }
 
@@ -133,9 +135,4 @@ function utf16(text: string): Uint8Array {
   view.setUint16(0, 0xfeff, true);
   for (let at = 0; at < text.length; at++) view.setUint16(2 * (at + 1), text.charCodeAt(at), true);
   return bytes;
-}
-
-/** Encodes 28 bits as four bytes of seven. */
-function syncSafe(value: number): number[] {
-  return [21, 14, 7, 0].map((shift) => (value >>> shift) & 0x7f);
 }

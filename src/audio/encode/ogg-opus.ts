@@ -96,7 +96,9 @@ export function oggOpusHead(serial: number, comments: readonly string[] = []): U
 }
 
 function headPages(pages: OggPages, comments: readonly string[] = []): Uint8Array {
-  return joinBytes([pages.page([OPUS_HEAD], 0), pages.page([opusTags(comments)], 0)]);
+  // RFC 7845, 5.2.
+  const tags = joinBytes([utf8("OpusTags"), vorbisComments(comments)]);
+  return joinBytes([pages.page([OPUS_HEAD], 0), pages.page([tags], 0)]);
 }
 
 /** RFC 7845, 5.1: version 1, one channel, pre-skip, the source's rate, no gain, no mapping. */
@@ -111,11 +113,6 @@ function opusHead(): Uint8Array {
   view.setUint16(10, TICKS_A_SAMPLE * LEAD_SAMPLES, true);
   view.setUint32(12, SAMPLE_RATE_HZ, true);
   return packet;
-}
-
-/** RFC 7845, 5.2. */
-function opusTags(comments: readonly string[]): Uint8Array {
-  return joinBytes([utf8("OpusTags"), vorbisComments(comments)]);
 }
 
 /** Packs packets into Ogg pages (RFC 3533). Every page ends with a whole packet. */

@@ -157,8 +157,7 @@ class FlacFrameReader {
 
 /** Skips the frame's or sample's number, which is coded like UTF-8. */
 function skipNumber(reader: BitReader): void {
-  const first = reader.read(8);
-  const following = Math.clz32(~(first << 24)) - 1;
+  const following = Math.clz32(~(reader.read(8) << 24)) - 1;
   for (let index = 0; index < following; index += 1) reader.read(8);
 }
 

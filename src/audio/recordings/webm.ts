@@ -57,7 +57,8 @@ function findTrack(bytes: Uint8Array, budget: DecodingBudget): Track {
     if (track === undefined) continue;
     if (id === ID.trackNumber) track.number = numberIn(body);
     else if (id === ID.trackType) track.type = numberIn(body);
-    else if (id === ID.codec) track.codec = codecIn(body);
+    else if (id === ID.codec)
+      track.codec = Buffer.from(body.subarray(0, 64)).toString("latin1").replace(/\0+$/, "");
     else if (id === ID.codecPrivate) track.head = body;
     else if (id === ID.encodings) track.isEncoded = true;
   }
@@ -90,10 +91,6 @@ function choose(tracks: readonly Track[]): Track {
 /** Reads at most eight bytes, the longest valid number. */
 function numberIn(body: Uint8Array): number {
   return body.subarray(0, 8).reduce((value, byte) => value * 256 + byte, 0);
-}
-
-function codecIn(body: Uint8Array): string {
-  return Buffer.from(body.subarray(0, 64)).toString("latin1").replace(/\0+$/, "");
 }
 
 /** Returns the frames of a block that belong to the track: one, or several in one of three kinds of lacing. */

@@ -15,7 +15,7 @@ import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { FrameBatch } from "./frame-batch.ts";
 import { type CheckpointWeights, findWeightProblems, openCheckpointWeights } from "./manifest.ts";
 import type { FrameModel } from "./model-runner.ts";
-import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./networks/backbone.ts";
+import { Backbone, type BackboneParts, backboneGraph } from "./networks/backbone.ts";
 import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./networks/depth-decoder.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
@@ -157,7 +157,8 @@ async function openBatch(
   setup: ModelSetup,
 ): Promise<FrameBatch> {
   const { precision, slots = 1 } = setup;
-  const minRows = minRowsOf(precision);
+  // A single float32 row is multiplied in another order than several: results must not depend on the batch.
+  const minRows = precision === "fp32" ? 2 : 1;
   const backbone = { ...built.backbone, sizes: { ...built.backbone.sizes, positions } };
   await embeddings.preload();
   const large = await opened.session(backboneGraph(transformers, backbone), transformers, backbone.name);

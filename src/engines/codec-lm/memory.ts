@@ -1,5 +1,6 @@
 import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
 import { BLOCK, blocksIn } from "../../onnx/quantising-kernel.ts";
+import { elementCount } from "../../onnx/tensor.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Precision } from "./codec-language-model.ts";
 import { CheckpointError } from "./fields.ts";
@@ -58,7 +59,7 @@ function residentWeightBytes(
   for (const [name, shape] of weights.flatMap(({ manifest }) => [...manifest.shapes])) {
     if (byRow.has(name)) continue;
     const each = bits.get(name);
-    bytes += each === undefined ? product(shape) * FLOAT_BYTES : quantisedTensorBytes(shape, each);
+    bytes += each === undefined ? elementCount(shape) * FLOAT_BYTES : quantisedTensorBytes(shape, each);
   }
   return bytes;
 }
@@ -69,12 +70,8 @@ function residentWeightBytes(
  */
 function quantisedTensorBytes(shape: readonly number[], bits: number): number {
   const ins = shape.length === 3 ? shape[1]! : shape.at(-1)!;
-  const rows = product(shape) / ins;
+  const rows = elementCount(shape) / ins;
   return rows * blocksIn(ins) * ((BLOCK * bits) / 8 + 2 * FLOAT_BYTES);
-}
-
-function product(shape: readonly number[]): number {
-  return shape.reduce((all, each) => all * each, 1);
 }
 
 /** Too little memory for a checkpoint. The message has both figures and the remedy. */

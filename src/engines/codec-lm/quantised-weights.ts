@@ -46,7 +46,7 @@ export async function openQuantised(
   cacheFolder: string,
   signal: AbortSignal,
 ): Promise<Weights> {
-  const origin = await readOrigin(weights, VERSION);
+  const origin = await readOrigin(weights);
   const made = JSON.stringify({ origin, quantisation });
   const file = `${createHash("sha256").update(made).digest("hex").slice(0, 32)}.safetensors`;
   await removeLeftovers(cacheFolder);
@@ -107,7 +107,7 @@ export class CacheError extends Error {
 }
 
 /** What a cache was made from, in addition to its quantisation. */
-export interface CacheOrigin {
+interface CacheOrigin {
   readonly version: number;
   readonly folder: string;
   readonly files: readonly OriginFile[];
@@ -121,9 +121,9 @@ interface OriginFile {
 }
 
 /** Returns the current state of the weights' files. */
-export async function readOrigin({ folder, variables }: Weights, version: number): Promise<CacheOrigin> {
+async function readOrigin({ folder, variables }: Weights): Promise<CacheOrigin> {
   const names = [...new Set([...variables.values()].map(({ file }) => file))].sort();
-  return { version, folder, files: await Promise.all(names.map((name) => statFile(folder, name))) };
+  return { version: VERSION, folder, files: await Promise.all(names.map((name) => statFile(folder, name))) };
 }
 
 async function statFile(folder: string, name: string): Promise<OriginFile> {
@@ -140,7 +140,7 @@ const ORIGIN_KEY = "made_of";
  *
  * @throws CacheError if there is no space or the folder is not writable; errors of making the tensors
  */
-export async function writeCache(
+async function writeCache(
   folder: string,
   file: string,
   origin: CacheOrigin,
@@ -152,7 +152,7 @@ export async function writeCache(
   const draft = join(folder, `${file}.${HOST}.${process.pid}.${randomUUID()}.part`);
   try {
     await mkdir(folder, { recursive: true });
-    await removeStale(folder, origin);
+    await removeStale(folder, origin.folder);
     await requireDiskSpace(folder, needed);
     await writeSafetensors(draft, makings, metadata);
     await moveInto(draft, join(folder, file), signal);
@@ -173,7 +173,7 @@ async function moveInto(draft: string, path: string, signal: AbortSignal): Promi
 }
 
 /** Removes drafts of processes that died while writing. Ignores those that cannot be removed. */
-export async function removeLeftovers(folder: string): Promise<void> {
+async function removeLeftovers(folder: string): Promise<void> {
   const drafts = (await listNames(folder)).filter((name) => DRAFT.test(name));
   await Promise.all(
     drafts.map(async (name) => {
@@ -210,12 +210,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function removeStale(folder: string, { folder: weights, version }: CacheOrigin): Promise<void> {
+async function removeStale(folder: string, weights: string): Promise<void> {
   const caches = (await listNames(folder)).filter((name) => name.endsWith(".safetensors"));
   for (const path of caches.map((name) => join(folder, name))) {
     const origin = parseOrigin((await readMetadata(path))?.[ORIGIN_KEY]);
     if (origin === null) continue;
-    const isOld = origin.folder === weights && origin.version !== version;
+    const isOld = origin.folder === weights && origin.version !== VERSION;
     if (isOld || (await isChanged(origin))) await rm(path, { force: true }).catch(() => {});
   }
 }

@@ -8,13 +8,12 @@ import {
   floatsIn,
   node,
   readGraph,
-  type StoredConstant,
   type StoredGraph,
   storedConstant,
   toGraphFile,
   type ValueInfo,
 } from "../../onnx/stored-graph.ts";
-import { float32, type Tensors } from "../../onnx/tensor.ts";
+import { elementCount, float32, type Tensors } from "../../onnx/tensor.ts";
 import { readVerifiedFile } from "../../onnx/verified-file.ts";
 import { type EmbeddedNetwork, type EmbeddedPrecision, type OwnedNetwork, openNetwork } from "./network.ts";
 
@@ -67,9 +66,9 @@ export async function applyAdapter(
 ): Promise<StoredGraph> {
   const constants = new Map(graph.constants);
   const matrices = [...graph.constants.values()].filter(({ type }) => type === "int8");
-  const spare = new Float32Array(Math.max(0, ...matrices.map(countOf)));
+  const spare = new Float32Array(Math.max(0, ...matrices.map(({ shape }) => elementCount(shape))));
   for (const [name, constant] of graph.constants) {
-    const count = countOf(constant);
+    const count = elementCount(constant.shape);
     const into = constant.type === "int8" ? spare.subarray(0, count) : new Float32Array(count);
     const added = await additionTo(name, into, adapter, multiply);
     if (added === null) continue;
@@ -92,10 +91,6 @@ export async function applyAdapter(
     }
   }
   return { ...graph, constants };
-}
-
-function countOf({ shape }: StoredConstant): number {
-  return shape.reduce((product, size) => product * size, 1);
 }
 
 function notNumbers(name: string): WeightsError {

@@ -195,15 +195,12 @@ function plainForm(physique: Physique): StartingForm {
     ...physique,
     decoderPitch: 1,
     transformFor(warp) {
-      const warped = warpSpectralEnvelope({ warp, gainDb: trebleTiltDb(tiltFor(warp)) });
+      // A longer tract gets its treble back: 2 dB per octave at 0.84.
+      const tiltDb = Math.max(0, Math.min(2, ((1 - warp) / 0.16) * 2));
+      const warped = warpSpectralEnvelope({ warp, gainDb: trebleTiltDb(tiltDb) });
       return () => warped;
     },
   };
-}
-
-/** Returns the treble to restore after a longer tract: 2 dB per octave at 0.84. */
-function tiltFor(warp: number): number {
-  return Math.max(0, Math.min(2, ((1 - warp) / 0.16) * 2));
 }
 
 function manTransform(warp: number): TransformFactory {

@@ -69,7 +69,8 @@ export class ReferenceFollower<S> {
     const profile = mergeProfiles(trusted);
     if (profile !== null && profile.suitability.trust >= MIN_TRUST) {
       const clips = analysed.filter((clip) => trusted.includes(clip.profile));
-      const key = followedKey(clips, method.variant);
+      const parts = [method.variant ?? "", clips.map(({ clip, text }) => [clip.digest, text])];
+      const key = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
       const result = await this.#followed.get(key, signal, (stop) => method.follow(profile, clips, stop));
       const turns = clips.flatMap(({ index }) => index ?? []);
       return { speaker: result.speaker, followed: { ...result.followed, turns } };
@@ -96,12 +97,6 @@ export class ReferenceFollower<S> {
 export function startingProfile(profile: VoiceProfile, clips: readonly AnalysedClip[]): VoiceProfile {
   const first = clips[0]?.profile;
   return first !== undefined && voicedSeconds(first.pitch) >= DECISIVE_S ? first : profile;
-}
-
-/** Returns a cache key of fixed length. */
-function followedKey(clips: readonly AnalysedClip[], how = ""): string {
-  const parts = [how, clips.map(({ clip, text }) => [clip.digest, text])];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
 /**

@@ -63,8 +63,7 @@ export async function readStyles(folder: string, id: string): Promise<StyleTable
  */
 export function styleOf(parts: readonly StylePart[], tokens: number): Float32Array {
   const from = CHANNELS.style * (Math.max(1, Math.min(ROWS, tokens)) - 1);
-  const rowOf = ({ table }: StylePart) => table.rows.subarray(from, from + CHANNELS.style);
-  return mean(parts, rowOf);
+  return mean(parts, ({ table }) => table.rows.subarray(from, from + CHANNELS.style));
 }
 
 /** Returns the weighted mean of each part's values. Weights sum to 1. */

@@ -14,7 +14,7 @@ import {
   unmappedVoice,
   withVoiceCheck,
 } from "./dialect.ts";
-import type { HttpExchange, ResponseHead } from "./http-exchange.ts";
+import type { HttpExchange } from "./http-exchange.ts";
 import { PcmDecoder } from "./pcm-frames.ts";
 import type { SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 
@@ -141,18 +141,14 @@ export async function* readAntiphonStream(
 ): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
   const head = await exchange.head();
   checkStatus(head);
-  checkType(head);
+  if (!(head.headers["content-type"] ?? "").startsWith("text/event-stream"))
+    throw permanentError("did not answer with an Antiphon event stream: check urls and kind");
   for await (const event of readLimitedEvents(exchange)) {
     if (event.event === "audio") yield parseAudio(event);
     else if (event.event === "end") return parseEnd(event);
     else if (event.event === "error") throw new AttemptError("reported an error in its stream");
   }
   throw new AttemptError("ended its stream without an end event");
-}
-
-function checkType({ headers }: ResponseHead): void {
-  if ((headers["content-type"] ?? "").startsWith("text/event-stream")) return;
-  throw permanentError("did not answer with an Antiphon event stream: check urls and kind");
 }
 
 /** Generous: the last event holds every word of a reply. */

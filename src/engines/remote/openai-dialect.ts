@@ -49,7 +49,7 @@ export function openaiDialect(options: RemoteOptions): Dialect {
         maxChars: MAX_CHARS,
         request(text) {
           const input = withoutPhonemes(text).trim();
-          const minS = countAlphanumerics(input) / MAX_CHARS_PER_S;
+          const minS = (input.match(/[\p{L}\p{N}]/gu)?.length ?? 0) / MAX_CHARS_PER_S;
           return {
             body: speechBody({ model, input, voice, speed, instructions, format, reference }),
             read: withVoiceCheck(passedOn, readOpenAiSpeech({ format, sampleRateHz, minS })),
@@ -62,10 +62,6 @@ export function openaiDialect(options: RemoteOptions): Dialect {
       };
     },
   };
-}
-
-function countAlphanumerics(text: string): number {
-  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
 interface SpeechRequest {
@@ -171,7 +167,7 @@ export function readOpenAiSpeech({ format, sampleRateHz, minS }: ExpectedSpeech)
     const take = (own: Float32Array): SpeechChunk => {
       const samples = resampler === null ? own : resampler.push(own);
       given += samples.length;
-      peak = Math.max(peak, peakOf(samples));
+      for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
       return { samples };
     };
     for (let bytes: Uint8Array | null = first; bytes !== null; bytes = await exchange.next()) {
@@ -195,18 +191,12 @@ export function readOpenAiSpeech({ format, sampleRateHz, minS }: ExpectedSpeech)
   };
 }
 
-interface Layout {
-  readonly channels: 1 | 2;
-  readonly sampleRateHz: number;
-  readonly dataBytes: number | null;
-}
-
 /** Reads up to the first samples. Returns their layout, and the samples that came with the header. */
 async function detectFormat(
   exchange: HttpExchange,
   format: ExpectedSpeech["format"],
   sampleRateHz: number,
-): Promise<{ readonly first: Uint8Array; readonly layout: Layout }> {
+): Promise<{ readonly first: Uint8Array; readonly layout: Omit<WavHead, "bytes"> }> {
   let begun: Uint8Array = new Uint8Array(0);
   for (;;) {
     const bytes = await exchange.next();
@@ -254,12 +244,6 @@ function checkType({ headers }: ResponseHead): void {
   if (/mpeg|mp3|mp4|aac|ogg|opus|flac|webm/.test(type)) {
     throw permanentError("sent compressed audio instead of wav or pcm");
   }
-}
-
-function peakOf(samples: Float32Array): number {
-  let peak = 0;
-  for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
-  return peak;
 }
 
 interface WavHead {

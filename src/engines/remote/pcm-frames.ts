@@ -1,8 +1,7 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { fromPcm16 } from "../../audio/pcm.ts";
 import { WholeFrames } from "../../audio/pcm-format.ts";
-import type { Frame, Mouth, SpokenWord, TimedName } from "../../core/speech-model.ts";
-import { takeStartedBefore } from "../../core/speech-model.ts";
+import { type Frame, type SpokenWord, type TimedName, takeStartedBefore } from "../../core/speech-model.ts";
 import type { SpeechChunk } from "./speech-chunks.ts";
 
 /**
@@ -85,23 +84,20 @@ export class PcmFrames {
     this.#frame = new Float32Array(FRAME_SAMPLES);
     this.#filled = 0;
     this.#given += 1;
+    const mouth = this.#mouth && {
+      phonemes: takeStartedBefore(this.#mouth.phonemes, endS),
+      visemes: takeStartedBefore(this.#mouth.visemes, endS),
+    };
     return {
       samples,
       ...(this.#words === null ? {} : { words: takeStartedBefore(this.#words, endS) }),
-      ...(this.#mouth === null ? {} : { mouth: mouthBegunIn(this.#mouth, endS) }),
+      ...(mouth && { mouth }),
     };
   }
 }
 
 function shifted<T extends { readonly startS: number; readonly endS: number }>(of: T, byS: number): T {
   return byS === 0 ? of : { ...of, startS: of.startS + byS, endS: of.endS + byS };
-}
-
-function mouthBegunIn(
-  { phonemes, visemes }: { phonemes: TimedName[]; visemes: TimedName[] },
-  endS: number,
-): Mouth {
-  return { phonemes: takeStartedBefore(phonemes, endS), visemes: takeStartedBefore(visemes, endS) };
 }
 
 const BYTES_PER_SAMPLE = 2;

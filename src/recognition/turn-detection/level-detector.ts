@@ -5,28 +5,24 @@ import {
   WINDOW_SAMPLES,
 } from "../../core/turn-detection.ts";
 
-/** Level of a pause: -45 dB of full scale. */
-const QUIET = 10 ** (-45 / 20);
+/** Level of a pause, in decibels of full scale. */
+const QUIET_DB = -45;
+const QUIET = 10 ** (QUIET_DB / 20);
 
 /**
  * Detects activity by level alone, so it cannot tell speech from noise: for tests, push-to-talk, and platforms
  * without onnxruntime.
  */
-export function levelDetector(thresholdDb = -45): VoiceActivityDetector {
-  return { open: () => new LevelActivity(thresholdDb), async close() {} };
+export function levelDetector(): VoiceActivityDetector {
+  return { open: () => new LevelActivity(), async close() {} };
 }
 
 /** Distance from the threshold, in decibels, at which the probability is 0.27 or 0.73. */
 const SLOPE_DB = 3;
 
 class LevelActivity implements VoiceActivity {
-  readonly #thresholdDb: number;
   #squares = 0;
   #count = 0;
-
-  constructor(thresholdDb: number) {
-    this.#thresholdDb = thresholdDb;
-  }
 
   async push(samples: Float32Array): Promise<readonly number[]> {
     const windows: number[] = [];
@@ -35,7 +31,7 @@ class LevelActivity implements VoiceActivity {
       this.#count += 1;
       if (this.#count < WINDOW_SAMPLES) continue;
       const levelDb = 10 * Math.log10(Math.max(1e-12, this.#squares / WINDOW_SAMPLES));
-      windows.push(1 / (1 + Math.exp((this.#thresholdDb - levelDb) / SLOPE_DB)));
+      windows.push(1 / (1 + Math.exp((QUIET_DB - levelDb) / SLOPE_DB)));
       this.reset();
     }
     return windows;
@@ -47,13 +43,15 @@ class LevelActivity implements VoiceActivity {
   }
 }
 
-/** Judges a turn by the pause at its end: probability 1 after this many samples, 0.5 after half as many. */
-export function pauseJudge(surePauseSamples = 8_000): TurnJudge {
+const SURE_PAUSE_SAMPLES = 8_000;
+
+/** Judges a turn by the pause at its end: probability 1 after half a second, 0.5 after half as long. */
+export function pauseJudge(): TurnJudge {
   return {
     async judge(turn, signal) {
       signal.throwIfAborted();
       const last = turn.findLastIndex((sample) => Math.abs(sample) > QUIET);
-      return Math.min(1, (turn.length - 1 - last) / surePauseSamples);
+      return Math.min(1, (turn.length - 1 - last) / SURE_PAUSE_SAMPLES);
     },
     async close() {},
   };

@@ -48,9 +48,10 @@ async function convert(
   const silence = await encodeSilence(join(into, "encoder.onnx"), sizes);
   const silenceSum = await writeWhole(join(into, "silence.f32"), silence);
   const isText = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= special.end;
+  const isMultilingual = Object.keys(special.languages).length > 0;
   const description: WhisperDescription = {
     format: FORMAT,
-    name: nameOf(sizes, Object.keys(special.languages).length > 0),
+    name: `whisper-${NAMES[sizes.width] ?? sizes.width}${isMultilingual ? "" : ".en"}`,
     sizes,
     special,
     suppressed: suppressed.filter(isText),
@@ -84,10 +85,6 @@ const NAMES: Readonly<Record<number, string>> = {
   1024: "medium",
   1280: "large",
 };
-
-function nameOf({ width }: WhisperSizes, isMultilingual: boolean): string {
-  return `whisper-${NAMES[width] ?? width}${isMultilingual ? "" : ".en"}`;
-}
 
 /** Replaces a file atomically. @returns its SHA-256 */
 async function writeWhole(path: string, pieces: readonly Uint8Array[]): Promise<string> {

@@ -83,7 +83,11 @@ class ThreadedWhisper implements Recogniser {
   async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     const isTranslation = options.task === "translate";
-    if (isTranslation && !this.canTranslate) throw cannotTranslate();
+    if (isTranslation && !this.canTranslate)
+      throw new RecogniserError(
+        "The recogniser knows English alone, and cannot translate. Ask for a transcription instead.",
+        { refused: "task" },
+      );
     const { draft, onPartial } = options;
     const asked: RecogniseOptions = {
       ...options,
@@ -181,23 +185,13 @@ export function isoLanguage(name: string): string {
 
 function unknownLanguage(code: string, known: readonly string[]): RecogniserError {
   const codes = (known.length === 0 ? ["en"] : known).map(isoLanguage).sort();
+  // A client's input: shortened, without characters that are unsafe in logs and terminals.
+  const printable = code.replaceAll(/[^\p{L}\p{N}_-]/gu, "?").slice(0, 20);
   return new RecogniserError(
-    `The recogniser does not know the language '${printable(code)}'. ` +
+    `The recogniser does not know the language '${printable}'. ` +
       `Leave \`language\` out, or give one of: ${codes.join(", ")}.`,
     { refused: "language" },
   );
-}
-
-function cannotTranslate(): RecogniserError {
-  return new RecogniserError(
-    "The recogniser knows English alone, and cannot translate. Ask for a transcription instead.",
-    { refused: "task" },
-  );
-}
-
-/** Shortens client input and removes characters that are unsafe in logs and terminals. */
-function printable(code: string): string {
-  return code.replaceAll(/[^\p{L}\p{N}_-]/gu, "?").slice(0, 20);
 }
 
 /** Transcribes one window that begins `fromS` seconds into the sound. */

@@ -97,7 +97,7 @@ export class WindowTranscriber {
     const encoded = await this.#networks.encodeShort(samples);
     const heard = await this.#decoded(encoded, samples, request, check);
     const { ids, language, ...decoded } = heard.decoded;
-    if (isRunaway(decoded)) return await this.#again(samples, request, check);
+    if (decoded.repeatedPhrase > 0 || decoded.isCut) return await this.#again(samples, request, check);
     if (request.prompt === null || !isCopiedFromPrompt(ids, promptTokens(request.prompt, this.#pairs)))
       return heard;
     // If the speaker really said the prompt's words, decoding without it finds them too.
@@ -199,7 +199,3 @@ const NO_SPEECH: Omit<WindowTranscript, "transcribedS"> = {
   logProbabilities: [],
   segments: [],
 };
-
-function isRunaway({ repeatedPhrase, isCut }: Pick<DecodedWindow, "repeatedPhrase" | "isCut">): boolean {
-  return repeatedPhrase > 0 || isCut;
-}

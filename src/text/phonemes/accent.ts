@@ -11,13 +11,19 @@ export interface Endings {
 export const AMERICAN_ENDINGS: Endings = {
   s: withS("ᵻ"),
   ed: withAmericanEd,
-  ing: withAmericanIng,
+  ing(phonemes) {
+    if (phonemes === "") return null;
+    return flaps(phonemes) ? `${phonemes.slice(0, -1)}ɾɪŋ` : `${phonemes}ɪŋ`;
+  },
   ingStems,
 };
 export const BRITISH_ENDINGS: Endings = {
   s: withS("ɪ"),
-  ed: withBritishEd,
-  ing: withBritishIng,
+  ed: (phonemes) => (/[td]$/.test(phonemes) ? `${phonemes}ɪd` : withConsonantD(phonemes)),
+  ing(phonemes, stem) {
+    if (phonemes === "") return null;
+    return /[əː]$/.test(phonemes) && /re?$/.test(stem) ? `${phonemes}ɹɪŋ` : `${phonemes}ɪŋ`;
+  },
   ingStems,
 };
 
@@ -44,29 +50,15 @@ function withAmericanEd(phonemes: string): string | null {
   return flaps(phonemes) ? `${phonemes.slice(0, -1)}ɾᵻd` : `${phonemes}ᵻd`;
 }
 
-function withBritishEd(phonemes: string): string | null {
-  return /[td]$/.test(phonemes) ? `${phonemes}ɪd` : withConsonantD(phonemes);
-}
-
 function withConsonantD(phonemes: string): string | null {
   if (phonemes === "") return null;
   return "pkfθʃsʧ".includes(phonemes.charAt(phonemes.length - 1)) ? `${phonemes}t` : `${phonemes}d`;
-}
-
-function withAmericanIng(phonemes: string): string | null {
-  if (phonemes === "") return null;
-  return flaps(phonemes) ? `${phonemes.slice(0, -1)}ɾɪŋ` : `${phonemes}ɪŋ`;
 }
 
 function ingStems(word: string): string[] {
   const stem = word.slice(0, -3);
   if (word.length === 5) return [`${stem}e`];
   return DOUBLED_ING.test(word) ? [stem, `${stem}e`, stem.slice(0, -1)] : [stem, `${stem}e`];
-}
-
-function withBritishIng(phonemes: string, stem: string): string | null {
-  if (phonemes === "") return null;
-  return /[əː]$/.test(phonemes) && /re?$/.test(stem) ? `${phonemes}ɹɪŋ` : `${phonemes}ɪŋ`;
 }
 
 function flaps(phonemes: string): boolean {

@@ -28,7 +28,7 @@ export interface Phonemizer {
    * Phonemes of a text, a string per sentence. Sentences over 400 phonemes are split at clauses; silent ones are
    * dropped.
    */
-  phonemes(text: string, words?: readonly UserLexicon[]): Promise<string[]>;
+  phonemes(text: string): Promise<string[]>;
   /** Phonemes of one sentence, or "". The first lexicon with a word decides. */
   read(sentence: string, words?: readonly UserLexicon[]): Promise<string>;
   readWithSources(sentence: string, words?: readonly UserLexicon[]): Promise<PhonemizedSentence>;
@@ -87,10 +87,10 @@ export function createPhonemizer(
       const said = lexicon.read(alone(word, "NN"), NOTHING);
       return said === null ? null : inAlphabet(said);
     },
-    async phonemes(text, words) {
+    async phonemes(text) {
       const spoken: string[] = [];
       for (const sentence of spokenSentences(text))
-        spoken.push(...splitClauses((await readWithSources(sentence.text, words)).phonemes));
+        spoken.push(...splitClauses((await readWithSources(sentence.text)).phonemes));
       return spoken;
     },
   };

@@ -64,7 +64,7 @@ export function createAnalysis(
   const tag = createTagger(tables.tagger);
 
   return (sentence, given = []) => {
-    const text = withoutAddresses(sentence);
+    const text = sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
     return { units: group(annotate(withoutCodesAsMarks(tagged(text.text, given)))), text };
   };
 
@@ -111,10 +111,6 @@ function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): Token
         : { ...rest, text: word.word, length: part.length, given: word.phonemes };
     });
   });
-}
-
-function withoutAddresses(sentence: RewrittenText): RewrittenText {
-  return sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
 }
 
 /** The tagger sometimes takes "A-12" for a mark. */

@@ -40,7 +40,7 @@ export function createHeteronyms(
     for (const [index, text] of texts.entries()) {
       if (!isHeteronym(text) && !isHeteronym(text.toLowerCase())) continue;
       if (text.length > 1 && isUpper(text) && tags[index] === "NNP") continue;
-      sentence ??= { words: texts.map(wordOf), tags: [...tags] };
+      sentence ??= { words: texts.map((each) => each.toLowerCase().replace("’", "'")), tags: [...tags] };
       settled ??= new Map();
       const word = sentence.words[index] ?? "";
       // A name is no verb, but the first word of a sentence may be.
@@ -101,10 +101,6 @@ function isOneOf({ words, tags, tagBeginnings }: Condition, sentence: TaggedWord
   return (
     words.has(word) || tags.includes(tag) || tagBeginnings.some((beginning) => tag.startsWith(beginning))
   );
-}
-
-function wordOf(text: string): string {
-  return text.toLowerCase().replace("’", "'");
 }
 
 /** A line of the table: a reading and its conditions. */

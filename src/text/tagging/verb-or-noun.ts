@@ -133,7 +133,9 @@ function isPluralVerb(sentence: TaggedWords, at: number): boolean {
   let subject = at - 1;
   while (subject > 0 && tags[subject] === "RB") subject--;
   const isPronoun = hasWord(sentence, subject, PLURAL_SUBJECT);
-  const isPlural = hasTag(sentence, subject, /^NNP?S$/) || isPluralName(sentence, subject);
+  // A first word that is capitalised only because it begins the sentence.
+  const isPluralName = subject === 0 && tags[0] === "NNP" && hasWord(sentence, 0, /[^s]s$/);
+  const isPlural = hasTag(sentence, subject, /^NNP?S$/) || isPluralName;
   if (!isPronoun && !isPlural) return false;
   const next = words[at + 1] === "that" ? "IN" : tags[at + 1];
   const ends = next === undefined || next === ".";
@@ -148,11 +150,6 @@ function isThirdPerson(sentence: TaggedWords, at: number): boolean {
     ? startsWithDeterminer(sentence, at - 1)
     : hasTag(sentence, at + 1, /^(?:DT|PRP|PRP\$|NNS|NNP|CD)$/);
   return (hasObject || isFirstSubject(sentence, at - 1)) && !hasOtherVerb(sentence, at);
-}
-
-/** A first word that is capitalised only because it begins the sentence. */
-function isPluralName(sentence: TaggedWords, at: number): boolean {
-  return at === 0 && sentence.tags[0] === "NNP" && hasWord(sentence, 0, /[^s]s$/);
 }
 
 /** "The two dates …", unlike the heading "Sales contract." */

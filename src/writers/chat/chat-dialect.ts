@@ -79,7 +79,8 @@ export function narrowerDialect(dialect: ChatDialect, refused: string, body: Bod
   }
   if (/tool_choice/i.test(refused) && body.tool_choice !== undefined)
     return { ...dialect, hasToolChoice: false };
-  if (/\btools?\b|function/i.test(refused) && hasCalls(body)) return { ...dialect, hasTools: false };
+  const hasCalls = body.tools !== undefined || body.messages.some(({ role }) => role === "tool");
+  if (/\btools?\b|function/i.test(refused) && hasCalls) return { ...dialect, hasTools: false };
   if (SYSTEM_ROLE.test(refused) && dialect.hasSystemRole) return { ...dialect, hasSystemRole: false };
   return null;
 }
@@ -123,8 +124,4 @@ function messageOf(step: ChatStep): Message {
 
 function choiceOf(choice: ToolUse["choice"]) {
   return typeof choice === "string" ? choice : { type: "function" as const, function: { name: choice.name } };
-}
-
-function hasCalls({ tools, messages }: Body): boolean {
-  return tools !== undefined || messages.some(({ role }) => role === "tool");
 }

@@ -25,7 +25,8 @@ export function classifyFailure(thrown: unknown, limits: ReplyLimits): ChatFailu
   if (causes.some((error) => error instanceof NotAChatError || error instanceof SyntaxError))
     return permanent(new WriterError(NO_CHAT));
   if (causes.some((error) => error instanceof ChatEventError)) return retryable(retryableError(FAILED));
-  if (thrown instanceof APIError && isErrorEvent(thrown)) {
+  // An event of a started stream.
+  if (thrown instanceof APIError && thrown.status === undefined && thrown.error !== undefined) {
     const code = Number(thrown.code);
     return code >= 300 && code < 600 ? byStatus(code, thrown) : retryable(retryableError(FAILED));
   }
@@ -73,19 +74,12 @@ function byStatus(status: number, { headers, message }: APIError): ChatFailure {
 
 /** Classifies a failed connection, before or after it was established. */
 function byCode(code: string): ChatFailure {
-  if (code === "ECONNREFUSED" || code === "EAI_AGAIN")
-    return retryable(
-      retryableError(
-        `the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`,
-      ),
-    );
   if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code) || code === "")
     return retryable(retryableError("the writer's endpoint broke off the connection: retry"));
-  return permanent(
-    retryableError(
-      `the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`,
-    ),
+  const error = retryableError(
+    `the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`,
   );
+  return code === "ECONNREFUSED" || code === "EAI_AGAIN" ? retryable(error) : permanent(error);
 }
 
 function lateMessage({ limit }: ReplyTimeoutError, limits: ReplyLimits): string {
@@ -107,11 +101,6 @@ function permanent(error: WriterError): ChatFailure {
 
 function retryable(error: WriterError, waitMs: number | null = null): ChatFailure {
   return { error, isRetryable: true, waitMs, refusal: null };
-}
-
-/** Returns whether an error came as an event of a started stream. */
-function isErrorEvent(error: APIError): boolean {
-  return error.status === undefined && error.error !== undefined;
 }
 
 function* causesOf(thrown: unknown): Generator<Error> {

@@ -168,7 +168,7 @@ function resolvePronoun(said: string, { turns, answer }: EllipsisContext): strin
   const find = PEOPLE.has(kind)
     ? (text: string) => personIn(text, kind)
     : kind === "there"
-      ? placeIn
+      ? (text: string) => [...text.matchAll(PLACE)].at(-1)?.[1] ?? null
       : (text: string) => thingIn(text, PLURAL.has(kind), answer);
   // The last question and its answer come before earlier turns.
   const [newest = "", ...earlier] = turns;
@@ -199,10 +199,6 @@ function personIn(text: string, pronoun: string): string | null {
 /** Male and female {@link RELATION} words. */
 const MEN = /(?:son|father|dad|brother|husband|uncle|nephew|grandpa|boyfriend)$/i;
 const WOMEN = /(?:daughter|mother|mum|mom|sister|wife|aunt|niece|gran|grandma|girlfriend)$/i;
-
-function placeIn(text: string): string | null {
-  return [...text.matchAll(PLACE)].at(-1)?.[1] ?? null;
-}
 
 /** @param answer of several names, the one in the answer is meant */
 function thingIn(text: string, isPlural: boolean, answer: string): string | null {

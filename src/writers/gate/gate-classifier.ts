@@ -55,7 +55,7 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
   try {
     return new EncoderGateClassifier(head, await SentenceEncoder.open(runtime, head.encoderPath));
   } catch (cause) {
-    throw gateError(head.encoderPath, "cannot be loaded", cause);
+    throw gateError(head.encoderPath)("cannot be loaded", cause);
   }
 }
 
@@ -114,7 +114,7 @@ class EncoderGateClassifier implements GateClassifier {
       );
     if (first && second) {
       // A turn that got its fixed reply is not joined again, except with a mere nod.
-      const isAnswered = gravest(before, newest) !== null && wordsIn(first) > MAX_NOD_WORDS;
+      const isAnswered = gravest(before, newest) !== null && first.split(" ").length > MAX_NOD_WORDS;
       if (!isAnswered) {
         const both = `${lastWords(second)}${/[.!?]$/.test(second) ? "" : "."} ${first.slice(0, JOINED_CHARS)}`;
         const together = gravest(await this.#scoresOf(both, OLDER_TOKENS, stop), joined);
@@ -122,7 +122,8 @@ class EncoderGateClassifier implements GateClassifier {
       }
     }
     const earlier = gravest([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
-    return earlier ?? { category: null, scores: leastBenign(own) ?? BENIGN };
+    const [leastBenign = BENIGN] = own.toSorted((a, b) => a.benign - b.benign);
+    return earlier ?? { category: null, scores: leastBenign };
   }
 
   /** Returns the gravest sentence, scored separately, that is no injection. */
@@ -183,14 +184,6 @@ function gravestExceptInjection(
 
 function categoryOf(scores: GateScores): GateCategory {
   return GATE_CATEGORIES.reduce((best, name) => (scores[name] > scores[best] ? name : best));
-}
-
-function leastBenign(scores: readonly GateScores[]): GateScores | undefined {
-  return scores.toSorted((a, b) => a.benign - b.benign)[0];
-}
-
-function wordsIn(text: string): number {
-  return text.split(" ").length;
 }
 
 /** Returns the last whole words of a turn, to precede the next turn in a window. */

@@ -55,9 +55,9 @@ export interface GateHead {
  */
 export async function readGateHead(dir: string): Promise<GateHead> {
   const path = join(dir, "gate.json");
-  const file = await readPackagedJson(path, fileFailure(path), isComplete);
+  const file = await readPackagedJson(path, gateError(path), isComplete);
   const encoderPath = join(dir, "gate.gguf");
-  await checkPackaged(encoderPath, file.encoder.sha256, fileFailure(encoderPath));
+  await checkPackaged(encoderPath, file.encoder.sha256, gateError(encoderPath));
   return {
     encoderPath,
     width: file.encoder.width,
@@ -67,12 +67,13 @@ export async function readGateHead(dir: string): Promise<GateHead> {
   };
 }
 
-/** Creates the error for an unusable file. */
-export function gateError(path: string, what: string, cause?: unknown): WriterError {
-  return new WriterError(
-    `the safety gate's file ${what}: install antiphon again, or set writer.gate to false where something better takes its place`,
-    { cause: new Error(`the file is ${path}`, { cause }) },
-  );
+/** Returns a function that creates the error for an unusable file. */
+export function gateError(path: string): FileFailure {
+  return (what, cause) =>
+    new WriterError(
+      `the safety gate's file ${what}: install antiphon again, or set writer.gate to false where something better takes its place`,
+      { cause: new Error(`the file is ${path}`, { cause }) },
+    );
 }
 
 interface HeadFile {
@@ -83,10 +84,6 @@ interface HeadFile {
   readonly biases: readonly number[];
   readonly thresholds: GateHead["thresholds"];
   readonly words: string;
-}
-
-function fileFailure(path: string): FileFailure {
-  return (what, cause) => gateError(path, what, cause);
 }
 
 function isComplete({ encoder, classes, weights, biases, thresholds, words }: HeadFile): boolean {

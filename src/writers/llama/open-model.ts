@@ -59,19 +59,15 @@ async function loadModel({ llama, module }: LlamaRuntime, modelPath: string): Pr
   try {
     return await llama.loadModel({ modelPath, ...LOAD_OPTIONS });
   } catch (cause) {
-    const architecture = await architectureOf(module, modelPath);
-    const kind = architecture === null ? "" : `, its architecture “${architecture}”`;
+    const options = { readTensorInfo: false, sourceType: "filesystem", logWarnings: false } as const;
+    const info = await module.readGgufFileInfo(modelPath, options).catch(() => null);
+    const architecture = info?.metadata.general.architecture;
+    const kind = architecture === undefined ? "" : `, its architecture “${architecture}”`;
     throw new WriterError(
       "the writer's file cannot be loaded: it is missing, damaged, or no language model that llama.cpp knows",
       { cause: new Error(`the file is ${modelPath}${kind}`, { cause }) },
     );
   }
-}
-
-async function architectureOf(module: LlamaRuntime["module"], modelPath: string): Promise<string | null> {
-  const options = { readTensorInfo: false, sourceType: "filesystem", logWarnings: false } as const;
-  const info = await module.readGgufFileInfo(modelPath, options).catch(() => null);
-  return info?.metadata.general.architecture ?? null;
 }
 
 /** Returns the maximum of threads, hyper-threads not counted. */

@@ -118,7 +118,7 @@ export interface IndexFile {
 
 /** @throws WriterError naming the file and the remedy when one is missing or changed */
 export async function readCannedReplies(dir: string = REPLIES_DIR): Promise<CannedReplies> {
-  const index = await readPackagedJson(join(dir, INDEX_FILE), fileFailure(INDEX_FILE), isComplete);
+  const index = await readPackagedJson(join(dir, INDEX_FILE), repliesError(INDEX_FILE), isComplete);
   const [bytes, packed] = await Promise.all([
     readVerified(dir, MATRICES_FILE, index.sha256.numbers),
     readVerified(dir, TEXTS_FILE, index.sha256.texts),
@@ -134,19 +134,16 @@ export async function readCannedReplies(dir: string = REPLIES_DIR): Promise<Cann
   return { encoder, acts, tones, unknown, bank, matrices: matrices as unknown as ReplyMatrices };
 }
 
-/** Creates the error for an unusable file. */
-export function repliesError(file: string, what: string, cause?: unknown): WriterError {
-  return new WriterError(`the embedded writer's replies/${file} ${what}: install antiphon again`, { cause });
-}
-
-function fileFailure(file: string): FileFailure {
-  return (what, cause) => repliesError(file, what, cause);
+/** Returns a function that creates the error for an unusable file. */
+export function repliesError(file: string): FileFailure {
+  return (what, cause) =>
+    new WriterError(`the embedded writer's replies/${file} ${what}: install antiphon again`, { cause });
 }
 
 /** Reads and verifies a file, aligned to four bytes. */
 async function readVerified(dir: string, file: string, expected: string): Promise<Uint8Array> {
-  const bytes = await readPackaged(join(dir, file), fileFailure(file));
-  if (sha256(bytes) !== expected) throw repliesError(file, "is damaged");
+  const bytes = await readPackaged(join(dir, file), repliesError(file));
+  if (sha256(bytes) !== expected) throw repliesError(file)("is damaged");
   return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }
 

@@ -332,12 +332,12 @@ const ROLE_PLAY_ACTS: ReadonlySet<string> = new Set(["roleplay", "service", "sta
 export async function openSmallTalk(dir: string = REPLIES_DIR): Promise<SmallTalk> {
   const replies = await readCannedReplies(dir);
   const path = join(dir, ENCODER_FILE);
-  await checkPackaged(path, replies.encoder.sha256, (what, cause) => repliesError(ENCODER_FILE, what, cause));
+  await checkPackaged(path, replies.encoder.sha256, repliesError(ENCODER_FILE));
   const runtime = await openLlama().catch((cause: Error) => {
     throw new WriterError(cause.message, { cause });
   });
   const encoder = await SentenceEncoder.open(runtime, path).catch((cause) => {
-    throw repliesError(ENCODER_FILE, "cannot be loaded", cause);
+    throw repliesError(ENCODER_FILE)("cannot be loaded", cause);
   });
   return new SmallTalk(
     replies,

@@ -2,7 +2,6 @@ import { GraphFile } from "../../../onnx/graph-file.ts";
 import type { Binding, BoundSession } from "../../../onnx/session.ts";
 import { float32, int32 } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
-import type { Precision } from "../codec-language-model.ts";
 import { KvCache } from "./kv-cache.ts";
 import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
@@ -35,14 +34,6 @@ export function backboneGraph(weights: Weights, { stem, head, sizes }: BackboneP
   ]);
   graph.output("logits", ["b", sizes.codes]);
   return graph;
-}
-
-/**
- * Returns the minimum rows per run that make results independent of the batch: a single float32 row is multiplied in
- * another order than several.
- */
-export function minRowsOf(precision: Precision): number {
-  return precision === "fp32" ? 2 : 1;
 }
 
 export interface BackboneOutput {

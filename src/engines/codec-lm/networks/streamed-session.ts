@@ -1,6 +1,6 @@
 import { GraphFile } from "../../../onnx/graph-file.ts";
 import { type NativeGuard, openSession, type Session } from "../../../onnx/session.ts";
-import { float32, floatsOf, int64, type Tensor, type Tensors } from "../../../onnx/tensor.ts";
+import { elementCount, float32, floatsOf, int64, type Tensor, type Tensors } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import type { AttentionCache, AttentionLayout, StreamedGraph } from "./streamed-graph.ts";
 import { inverseFrequencies } from "./transformer.ts";
@@ -120,8 +120,6 @@ export class StreamedSession {
     };
   }
 }
-
-const elementCount = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** Concatenates the streams' states. Copies only if they are not adjacent already. */
 function concatStates(streams: readonly StreamState[], name: string): Tensor {

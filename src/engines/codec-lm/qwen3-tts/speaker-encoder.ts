@@ -97,7 +97,8 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
   ]);
 
   // Attentive pooling over time, from each moment and the global statistics.
-  const even = graph.add("Div", [graph.number(1), graph.add("Cast", [lengthOf(graph, x)], { to: 1 })]);
+  const length = graph.add("Shape", [x], { start: 2, end: 3 });
+  const even = graph.add("Div", [graph.number(1), graph.add("Cast", [length], { to: 1 })]);
   const [mean, deviation] = weightedStatistics(graph, x, even);
   const size = graph.add("Shape", [x]);
   const beside = graph.add(
@@ -187,10 +188,6 @@ function weightedStatistics(graph: GraphFile, x: string, shares: string): [mean:
   const apart = graph.add("Sub", [x, mean]);
   const variance = overTime(graph.add("Mul", [apart, apart]));
   return [mean, graph.add("Sqrt", [graph.add("Max", [variance, graph.number(1e-12)])])];
-}
-
-function lengthOf(graph: GraphFile, x: string): string {
-  return graph.add("Shape", [x], { start: 2, end: 3 });
 }
 
 export interface SpeakerEncoder {

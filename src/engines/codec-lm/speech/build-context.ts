@@ -46,7 +46,10 @@ export async function buildContext(
   const entries: { turn: SpokenTurn; place: number | null }[] = [];
   if (!hasOwn && clip !== null)
     entries.push({ turn: kind === "clips" ? withSilence(clip) : clip, place: null });
-  if (kind === "clips" && !hasOwn && clip === null) throw missingVoiceError(speaker);
+  if (kind === "clips" && !hasOwn && clip === null)
+    throw new ConversationError(
+      `this model needs a reference voice, and there is none of speaker ${JSON.stringify(speaker)}: give an earlier turn of that speaker audio_wav_b64, 3 to 10 s of speech, and its text`,
+    );
   for (const [place, turn] of history.entries()) {
     if (turn.text === null && turn.audio === null) continue;
     if (kind === "clips" && (turn.speaker !== speaker || turn.audio === null)) continue;
@@ -62,12 +65,6 @@ export async function buildContext(
 
 function withoutSoundOf(speaker: SpeakerLabel, history: readonly Turn[]): Turn[] {
   return history.map((turn) => (turn.speaker === speaker ? { ...turn, audio: null } : turn));
-}
-
-function missingVoiceError(speaker: SpeakerLabel): ConversationError {
-  return new ConversationError(
-    `this model needs a reference voice, and there is none of speaker ${JSON.stringify(speaker)}: give an earlier turn of that speaker audio_wav_b64, 3 to 10 s of speech, and its text`,
-  );
 }
 
 function spokenTurn({ speaker, text, audio }: Turn): SpokenTurn {

@@ -6,10 +6,10 @@ import type { SpeakerLabel } from "../../../core/conversation.ts";
 import { SpeechFailedError, type SpeechModel } from "../../../core/speech-model.ts";
 import type { NativeGuard } from "../../../onnx/session.ts";
 import { speakPlain } from "../../../text/speak-plain.ts";
-import type { CodecLanguageModel, ModelSetup, Precision } from "../codec-language-model.ts";
+import type { CodecLanguageModel, Precision } from "../codec-language-model.ts";
 import { readCheckpoint } from "../read-checkpoint.ts";
 import { seededRng } from "../sampler.ts";
-import { speakUtterance } from "./speak-utterance.ts";
+import { speakUtterance, withPreset } from "./speak-utterance.ts";
 import { type LabelVoice, resolveLabelVoices } from "./voices.ts";
 
 export interface CodecLmOptions {
@@ -37,21 +37,19 @@ export interface CodecLmOptions {
  */
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, maxConcurrent, pace } = options;
-  lowerPriority();
+  // On Linux a thread has its own niceness, which threads it starts inherit.
+  if (process.platform === "linux" && !isMainThread) setPriority(0, NICENESS);
   const checkpoint = await readCheckpoint(folder);
-  const { defaultPositions } = checkpoint;
-  const signal = new AbortController().signal;
-  const setup: ModelSetup = {
+  const model = await checkpoint.open({
     threads,
     precision,
     cacheFolder,
-    signal,
+    signal: new AbortController().signal,
     guard,
     slots: maxConcurrent,
-    maxPositions: defaultPositions,
+    maxPositions: checkpoint.defaultPositions,
     pace,
-  };
-  const model = await checkpoint.open(setup);
+  });
   return await createSpeechModel(model, options).catch(async (error: unknown) => {
     await model.close();
     throw error;
@@ -60,11 +58,6 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
 
 /** Niceness of the computing threads, which never pause: threads with little work go first. */
 const NICENESS = 10;
-
-/** On Linux a thread has its own niceness, which threads it starts inherit. */
-function lowerPriority(): void {
-  if (process.platform === "linux" && !isMainThread) setPriority(0, NICENESS);
-}
 
 /** Creates a speech model from an open model, which it closes. @throws OptionError */
 export async function createSpeechModel(
@@ -98,7 +91,6 @@ type Parts = Parameters<typeof speakUtterance>[1];
  */
 async function warmUp({ model, voices, options }: Parts): Promise<void> {
   const speaker = "0";
-  const preset = voices.presetOf(speaker);
   const noise = seededRng(0n);
   const clip = voices.clipOf(speaker) ?? {
     speaker,
@@ -110,7 +102,7 @@ async function warmUp({ model, voices, options }: Parts): Promise<void> {
       history: model.voices.kind === "presets" ? [] : [clip],
       open: { speaker, text: "Yes." },
       sampling: { temperature: 0, maxFrames: 1 },
-      options: preset === null ? options : new Map([...options, ["speaker", preset]]),
+      options: withPreset(options, voices.presetOf(speaker)),
       uniforms: null,
       seed: 0n,
     },

@@ -1,6 +1,5 @@
 import { FRAME_S } from "../../../audio/format.ts";
 import { abortable } from "../../../core/abortable.ts";
-import type { Delivery } from "../../../core/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -16,7 +15,6 @@ import {
   type ClipSupport,
   type CodecLanguageModel,
   type GenerationResult,
-  type SamplingParams,
   type SpokenTurn,
 } from "../codec-language-model.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
@@ -136,6 +134,7 @@ function segmentRequest(
   options: ReadonlyMap<string, string>,
   room: number,
 ): SegmentRequest {
+  const { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow } = delivery;
   return {
     utterance: {
       history,
@@ -143,7 +142,7 @@ function segmentRequest(
       mayDropTurns: true,
       // An utterance that has begun is no longer rejected.
       mayWait: number > 0,
-      sampling: samplingParams(delivery),
+      sampling: { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow },
       options,
       uniforms: null,
     },
@@ -206,12 +205,8 @@ function toSpeechError(error: unknown): Error {
   return new SpeechFailedError(message, { cause: error, ...retry });
 }
 
-function samplingParams(delivery: Delivery): SamplingParams {
-  const { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow } = delivery;
-  return { temperature, acousticTemperature, topK, repetitionPenalty, penaltyWindow };
-}
-
-function withPreset(
+/** Returns the options with the preset that speaks, if there is one. */
+export function withPreset(
   options: ReadonlyMap<string, string>,
   preset: string | null,
 ): ReadonlyMap<string, string> {

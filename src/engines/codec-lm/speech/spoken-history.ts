@@ -37,11 +37,6 @@ export class SpokenHistory {
   }
 }
 
-interface RecordedSpeech {
-  readonly codes: readonly CodeFrame[];
-  readonly audio: Float32Array;
-}
-
 class SegmentRecorder {
   readonly #keeps: boolean;
   readonly #silence = new SilenceDetector();
@@ -68,7 +63,7 @@ class SegmentRecorder {
   }
 
   /** The speech, with at most a pause of trailing silence. */
-  get speech(): RecordedSpeech {
+  get speech(): { readonly codes: readonly CodeFrame[]; readonly audio: Float32Array } {
     const spare = Math.max(0, this.#silence.silentFrames - PAUSE_FRAMES);
     const kept = this.#frames.slice(0, this.#frames.length - spare);
     return { codes: kept.map(({ codes }) => codes), audio: joinSamples(kept.map(({ samples }) => samples)) };

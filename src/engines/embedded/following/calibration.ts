@@ -80,7 +80,8 @@ export function* measureCalibration(
       describing(createTransform(plan), plan, descriptions),
     );
     parts.push(samples.subarray(span.from * HOP_SAMPLES));
-    const loudest = LOUDNESS_RANGE + loudestOf(descriptions, span);
+    const spoken = descriptions.subarray(span.onset * BANDS, (span.last + 1) * BANDS);
+    const loudest = LOUDNESS_RANGE + peakOf(spoken);
     for (let frame = span.onset; frame <= span.last; frame++) {
       const description = descriptions.subarray(frame * BANDS, (frame + 1) * BANDS);
       if (peakOf(description) < loudest) continue;
@@ -134,10 +135,6 @@ const LOUDNESS_RANGE = -30 * (Math.LN10 / 10);
 
 function peakOf(bands: Float32Array): number {
   return bands.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-}
-
-function loudestOf(descriptions: Float32Array, { onset, last }: SpeechSpan): number {
-  return peakOf(descriptions.subarray(onset * BANDS, (last + 1) * BANDS));
 }
 
 function describing(under: SpectrumTransform, plan: Plan, descriptions: Float32Array): SpectrumTransform {

@@ -57,9 +57,10 @@ export class EmbeddedFollower {
     following: FollowLevel,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<CastSpeaker<EmbeddedSpeaker>> {
+    const [label = script.speaker] = [...this.#options.voices].find(([, each]) => each === voice) ?? [];
     const method: FollowMethod<EmbeddedSpeaker> = {
       variant: following,
-      usual: { start: labelOf(voice, this.#options.voices) ?? script.speaker, warp: voice.warp },
+      usual: { start: label, warp: voice.warp },
       usualSpeaker: async () => voice,
       follow: (profile, clips, stop) => this.#follow(profile, clips, following, stop),
     };
@@ -114,10 +115,6 @@ export class EmbeddedFollower {
       profile.recording.bandEdgeHz,
     );
   }
-}
-
-function labelOf(voice: EmbeddedVoice, voices: FollowerOptions["voices"]): SpeakerLabel | null {
-  return [...voices].find(([, each]) => each === voice)?.[0] ?? null;
 }
 
 function entrainVoice(voice: EmbeddedVoice, other: VoiceProfile) {

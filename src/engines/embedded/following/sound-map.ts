@@ -89,7 +89,9 @@ export function describeFrame<T extends Float32Array | Float64Array>(
 
 /** Updates each kind's weight by its distance; weights sum to 1. @param inertia share that stays from before */
 function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
-  const nearness = distances(map, shape);
+  const nearness = Float64Array.from({ length: map.kinds }, (_, kind) =>
+    squaredDistance(map.descriptionShapes, kind * BANDS, shape, 0),
+  );
   const min = nearness.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   let sum = 0;
   nearness.forEach((distance, kind) => {
@@ -98,10 +100,6 @@ function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inerti
   });
   for (let kind = 0; kind < map.kinds; kind++)
     weights[kind] = inertia * weights[kind]! + ((1 - inertia) * nearness[kind]!) / sum;
-}
-
-function distances({ kinds, descriptionShapes: signs }: SoundMap, shape: Float64Array): Float64Array {
-  return Float64Array.from({ length: kinds }, (_, kind) => squaredDistance(signs, kind * BANDS, shape, 0));
 }
 
 /** Fades out the last band's gain above the bands, sooner if it lifts what was not measured. */

@@ -64,7 +64,10 @@ export function bandGains(
   { bands, gain }: Pick<KernelMemory, "bands" | "gain">,
 ): { readonly add: FunctionBody; readonly tables: readonly Table[] } {
   const add = new FunctionBody("addBands");
-  const places = Array.from({ length: BINS }, (_, bin) => placeOf(bin));
+  // Positions of the bins among the bands: nearly linear at low frequencies, logarithmic above.
+  const places = Array.from({ length: BINS }, (_, bin) =>
+    Math.min(BANDS - 1.001, 4.6 * Math.log2(1 + (bin * BIN_HZ) / 400)),
+  );
   const tables = Array.from({ length: BANDS }, (_, band) => {
     const shares = places.map((place) => Math.max(0, 1 - Math.abs(place - band)));
     const inside = shares.flatMap((share, bin) => (share > 0 ? [bin] : []));
@@ -80,11 +83,6 @@ export function bandGains(
     return table;
   });
   return { add, tables };
-}
-
-/** Returns a bin's position among the bands: nearly linear at low frequencies, logarithmic above. */
-function placeOf(bin: number): number {
-  return Math.min(BANDS - 1.001, 4.6 * Math.log2(1 + (bin * BIN_HZ) / 400));
 }
 
 const BYTES = 4;

@@ -66,12 +66,7 @@ function middlesHz(): Float64Array {
   );
 }
 
-interface Triangle {
-  readonly first: number;
-  readonly weights: Float64Array;
-}
-
-const TRIANGLES: readonly Triangle[] = Array.from({ length: BANDS }, (_, band) => {
+const TRIANGLES = Array.from({ length: BANDS }, (_, band) => {
   const middles = middlesHz();
   const peak = middles[band + 1]!;
   const left = Math.min(middles[band]!, peak - MIN_HALF_WIDTH_HZ);

@@ -1,4 +1,4 @@
-import { resample } from "../../../audio/resample.ts";
+import { greatestCommonDivisor, resample } from "../../../audio/resample.ts";
 import type { Clip } from "../../../core/conversation.ts";
 import { percentile } from "./statistics.ts";
 import type { Work } from "./work.ts";
@@ -107,7 +107,3 @@ export function convenientRateHz(sampleRateHz: number, toHz: number): number {
 }
 
 const MIN_MEETINGS_HZ = 25;
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
-}

@@ -28,15 +28,13 @@ export function* trackPitch(samples: Float32Array, sampleRateHz: number): Work<P
   const candidates = yield* findPitchCandidates(signal, frames, PITCH_RATE_HZ / FRAMES_PER_S);
   const path = withoutShortRuns(yield* cheapestPath(candidates));
   return {
-    pitchHz: Float32Array.from(path, (choice, frame) => pitchOf(candidates, frame, choice)),
+    pitchHz: Float32Array.from(path, (choice, frame) =>
+      choice === UNVOICED ? 0 : candidates.pitchHz[frame * MAX_CANDIDATES + choice]!,
+    ),
   };
 }
 
 const FRAMES_PER_S = Math.round(1 / FRAME_S);
-
-function pitchOf({ pitchHz }: PitchCandidates, frame: number, choice: number): number {
-  return choice === UNVOICED ? 0 : pitchHz[frame * MAX_CANDIDATES + choice]!;
-}
 
 /** 40 ms: shorter runs are not voiced. */
 const MIN_RUN_FRAMES = Math.ceil(0.04 / FRAME_S);

@@ -54,7 +54,7 @@ export function* analyseClip(clip: Clip): Work<VoiceProfile> {
   return {
     speechS: activity.speechS,
     loudnessLufs: loudnessOf(samples, SAMPLE_RATE_HZ),
-    pitch: pitchOf(track, activity),
+    pitch: logPitches(track.pitchHz.filter((_, frame) => activity.isSpeech[frame] === 1)),
     ...soundOf(frames, track, activity, recording.noise),
     syllablesPerS: syllables / Math.max(MIN_SPEECH_S, activity.speechS),
     pausesS: activity.pausesS,
@@ -78,10 +78,6 @@ export function voicedFrames({
 }
 
 const MIN_SPEECH_S = 0.3;
-
-function pitchOf({ pitchHz }: PitchTrack, { isSpeech }: Activity): Float32Array {
-  return logPitches(pitchHz.filter((_, frame) => isSpeech[frame] === 1));
-}
 
 /** Returns natural logarithms of voiced pitches, sorted, without octave errors. */
 export function logPitches(pitchHz: Float32Array): Float32Array {

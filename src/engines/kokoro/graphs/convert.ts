@@ -10,6 +10,7 @@ import {
   isIntact,
   readMetadata,
   type TensorGroup,
+  type TensorPlan,
   writeSafetensors,
 } from "../../../onnx/write-safetensors.ts";
 import { type KokoroLayerState, toStreamingGraph } from "./streaming-graph.ts";
@@ -90,7 +91,10 @@ async function write(model: Uint8Array, folder: string): Promise<void> {
     reporting: norms.reporting,
   };
   const metadata = { format: String(FORMAT) };
-  await writeSafetensors(join(folder, CONVERTED.weights), [...largeConstants(all)].map(tensorOf), metadata);
+  const constants = GRAPHS.flatMap((name) => [...all[name].graph.constants]);
+  const large = new Map(constants.filter(([, constant]) => isLarge(constant)));
+  const tensors = [...large].map(([name, { shape, data }]) => tensorGroup(name, "F32", shape, data));
+  await writeSafetensors(join(folder, CONVERTED.weights), tensors, metadata);
   const weights = await openWeights(folder, CONVERTED.weights);
   try {
     const facts: DecoderFacts = {
@@ -100,46 +104,34 @@ async function write(model: Uint8Array, folder: string): Promise<void> {
     };
     const basis = graph.constants.get(INVERSE_BASIS);
     if (basis === undefined) throw new WeightsError(`The graph lacks ${INVERSE_BASIS}.`);
-    const groups = GRAPHS.map((name) => bytesAs(name, graphOver(weights, all[name])));
-    await writeSafetensors(
-      join(folder, CONVERTED.graphs),
-      [
-        ...groups,
-        tensorOf(["inverse basis", { ...basis, data: () => new Uint8Array(floatsIn(basis).buffer) }]),
-      ],
-      { ...metadata, facts: JSON.stringify(facts) },
+    const groups = GRAPHS.map((name) => {
+      const bytes = graphOver(weights, all[name]);
+      return tensorGroup(name, "U8", [bytes.length], () => bytes);
+    });
+    groups.push(
+      tensorGroup("inverse basis", "F32", basis.shape, () => new Uint8Array(floatsIn(basis).buffer)),
     );
+    const described = { ...metadata, facts: JSON.stringify(facts) };
+    await writeSafetensors(join(folder, CONVERTED.graphs), groups, described);
   } finally {
     await weights.close();
   }
-}
-
-function largeConstants(parts: Readonly<Record<string, Subgraph>>): Map<string, StoredConstant> {
-  const found = new Map<string, StoredConstant>();
-  for (const { graph } of Object.values(parts)) {
-    for (const [name, constant] of graph.constants) if (isLarge(constant)) found.set(name, constant);
-  }
-  return found;
 }
 
 function isLarge({ type, shape }: StoredConstant): boolean {
   return type === "float32" && shape.reduce((product, size) => product * size, 4) >= LARGE_BYTES;
 }
 
-function tensorOf([name, { shape, data }]: readonly [string, StoredConstant]): TensorGroup {
+function tensorGroup(
+  name: string,
+  dtype: TensorPlan["dtype"],
+  shape: readonly number[],
+  data: () => Uint8Array,
+): TensorGroup {
   return {
-    tensors: [{ name, dtype: "F32", shape }],
+    tensors: [{ name, dtype, shape }],
     *make() {
       yield data();
-    },
-  };
-}
-
-function bytesAs(name: string, bytes: Uint8Array): TensorGroup {
-  return {
-    tensors: [{ name, dtype: "U8", shape: [bytes.length] }],
-    *make() {
-      yield bytes;
     },
   };
 }

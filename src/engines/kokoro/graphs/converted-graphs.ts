@@ -15,7 +15,10 @@ export interface ConvertedGraphs {
 /** Opens a checkpoint's converted graphs. @throws WeightsError if they are missing, or have no facts */
 export async function openConvertedGraphs(folder: string): Promise<ConvertedGraphs> {
   const made = join(folder, CONVERTED.folder);
-  const facts = factsIn((await readMetadata(join(made, CONVERTED.graphs)))?.facts);
+  const json = (await readMetadata(join(made, CONVERTED.graphs)))?.facts;
+  if (json === undefined) throw new WeightsError("What was made of Kokoro's graph says nothing of itself.");
+  // A sealed file holds exactly what `convertGraphs` wrote.
+  const facts = JSON.parse(json) as DecoderFacts;
   const weights = await openWeights(made, CONVERTED.graphs);
   try {
     const inverseBasis = await weights.read("inverse basis");
@@ -35,10 +38,4 @@ export async function openConvertedGraphs(folder: string): Promise<ConvertedGrap
   } finally {
     await weights.close();
   }
-}
-
-function factsIn(json: string | undefined): DecoderFacts {
-  if (json === undefined) throw new WeightsError("What was made of Kokoro's graph says nothing of itself.");
-  // A sealed file holds exactly what `convertGraphs` wrote.
-  return JSON.parse(json) as DecoderFacts;
 }

@@ -27,7 +27,8 @@ export const DATES: readonly Rule[] = [
   rule("(?<![\\p{L}\\d])['’](\\d{2,3})(?![\\d'’])", (_match, year) => cardinal(year!)),
   rule(
     `(?<![\\p{L}\\d.,:])([Aa]lle|[Dd]alle|[Ll]e|[Dd]elle) (?:ore )?0?1(?:[:.]([0-5]\\d))(?![\\d:]|[.,]\\d)`,
-    atOne,
+    // "alle 1:20": "all'una e venti".
+    (_match, preposition, minute) => `${preposition!.replace(/e$/, "")}'${clock("1", minute!)}`,
   ),
   rule(
     `(?<![\\p{L}\\d.,:])${HOUR}:([0-5]\\d)(?::([0-5]\\d))?(?![\\d:]|[.,]\\d)`,
@@ -53,9 +54,4 @@ function clock(hour: string, minute: string): string {
   const said = Number(hour) === 1 ? "una" : Number(hour) === 0 ? "zero" : cardinal(hour);
   if (minute === "00") return said;
   return `${said} e ${minute === "15" && Number(hour) <= 12 ? "un quarto" : cardinal(minute)}`;
-}
-
-/** "alle 1:20": "all'una e venti". */
-function atOne(_match: string, preposition: string, minute: string): string {
-  return `${preposition.replace(/e$/, "")}'${clock("1", minute)}`;
 }

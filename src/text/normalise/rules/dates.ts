@@ -147,20 +147,17 @@ export const numericDate: TokenRule = (text, at) => {
     !isListed(text, at, end)
   )
     return null;
-  if (isUnsure(month, day) && isAmount(earlier, after(text, end))) return null;
-  if (/\d $/u.test(earlier) && PART_NEXT.test(after(text, end))) return null;
-  if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
-    return null;
+  const rest = after(text, end);
+  const isAmount = PART_NEXT.test(rest) || (CHANGED_BY.test(earlier) && !AT_HOUR.test(rest));
+  if (isUnsure(month, day) && isAmount) return null;
+  if (/\d $/u.test(earlier) && PART_NEXT.test(rest)) return null;
+  if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(rest)) return null;
   const range = matchAt(DATE_RANGE, text, end);
   const upper = range === null ? null : dated(Number(range[2]), Number(range[3]), "", end + range[0].length);
   const lower = dated(month, day, "", end);
   if (lower === null || upper === null) return lower;
   return { words: `${lower.words} to ${upper.words}`, end: upper.end };
 };
-
-function isAmount(earlier: string, rest: string): boolean {
-  return PART_NEXT.test(rest) || (CHANGED_BY.test(earlier) && !AT_HOUR.test(rest));
-}
 
 /** Returns whether a date may also be a fraction or a pair. */
 function isUnsure(month: number, day: number): boolean {

@@ -66,16 +66,12 @@ function address(written: string, label: Label): string {
   const bare = written
     .replace(/\/$/u, "")
     .replace(/^localhost/iu, "local host")
-    .replace(/\.[A-Z]{2,6}$/u, lower);
+    .replace(/\.[A-Z]{2,6}$/u, (ending) => ending.toLowerCase());
   const said = signBySign(
     bare.replace(/:(\d{2,5})(?=\/|$)/u, (_match, port: string) => ` ${nameWords(port)} `),
     label,
   );
   return said.replace(/^www /iu, "W W W ");
-}
-
-function lower(text: string): string {
-  return text.toLowerCase();
 }
 
 function file(run: string, label: Label): string {
@@ -85,13 +81,9 @@ function file(run: string, label: Label): string {
 
 /** "main.c", but not "D.C". */
 function hasEnding(run: string): boolean {
-  const ending = endingOf(run);
+  const ending = run.slice(run.lastIndexOf(".") + 1);
   const isSmall = ending === ending.toLowerCase();
   return fileEnding(ending) !== null && (isSmall || ending.length > 1) && run.length - ending.length > 2;
-}
-
-function endingOf(run: string): string {
-  return run.slice(run.lastIndexOf(".") + 1);
 }
 
 function signBySign(written: string, label: Label): string {

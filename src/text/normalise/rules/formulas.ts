@@ -25,8 +25,9 @@ export const formula: TokenRule = (text, at) => {
     matchAt(UNCOUNTED, text, at) ??
     (/, $/u.test(before(text, at)) ? null : matchAt(GAS, text, at));
   if (match === null) return null;
-  const words = (match[0].match(PARTS) ?? []).map(partWords).join(" ");
-  return spoken(match, words);
+  const parts = match[0].match(PARTS) ?? [];
+  const words = parts.map((part) => (/^[A-Z]/u.test(part) ? spelled(part) : countWords(part)));
+  return spoken(match, words.join(" "));
 };
 
 const TERM = withRanges(/(\d{1,4})([a-ln-zA-Z])(?:\^(\d{1,2})|([²³]))(?![\p{L}\p{N}])/uy);
@@ -58,10 +59,6 @@ export const difference: TokenRule = (text, at) => {
   const isSum = USUAL_VARIABLE.test(earlier) || /[=^]/u.test(earlier + rest);
   return isSum ? { words: "minus", end: at + 1 } : null;
 };
-
-function partWords(part: string): string {
-  return /^[A-Z]/u.test(part) ? spelled(part) : countWords(part);
-}
 
 function countWords(digits: string): string {
   return cardinalWords(digits.replace(/[₀-₉]/gu, (digit) => String(SUBSCRIPTS.indexOf(digit))));

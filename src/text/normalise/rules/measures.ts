@@ -220,11 +220,6 @@ export const unitWithoutDigits: TokenRule = (text, at) => {
   return { words: forms[isOne ? 0 : 1] + per.words, end: endAfterStop(text, per.end) };
 };
 
-/** Unlike "the 90s" and "count by 7s". */
-function isSeconds(earlier: string, rest: string): boolean {
-  return BEFORE_SECONDS.test(earlier) || AFTER_SECONDS.test(rest);
-}
-
 /** Returns whether what was matched as an amount and a unit is one: letters may also name things. */
 function isUnit(match: RegExpExecArray, earlier: string, rest: string): boolean {
   const [whole, first = "", , , , , , gap = "", written = ""] = match;
@@ -237,7 +232,9 @@ function isUnit(match: RegExpExecArray, earlier: string, rest: string): boolean 
   switch (written) {
     case "s":
       if (gap === " ") return !/\d{3}0$/u.test(first);
-      return touches && (first.includes(".") || (first.length < 4 && isSeconds(earlier, rest)));
+      if (!touches || first.includes(".")) return touches;
+      // Unlike "the 90s" and "count by 7s".
+      return first.length < 4 && (BEFORE_SECONDS.test(earlier) || AFTER_SECONDS.test(rest));
     case "in.":
       return INCH_NEXT.test(`.${rest}`) || /^\.? ?[a-z]/u.test(rest);
     case "c.":
@@ -251,17 +248,13 @@ function isUnit(match: RegExpExecArray, earlier: string, rest: string): boolean 
     case "A":
       return AMPS_NEXT.test(rest) || AMPS_BEFORE.test(earlier);
     case "W":
-      return touches || isPower(earlier, rest);
+      // "draws 1,500 W", unlike "300 W Main St" and "I-80 W".
+      return touches || (!/^\.? (?:\p{Lu}|\d)/u.test(rest) && !NO_POWER_BEFORE.test(earlier));
     case "%":
       return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
     default:
       return gap !== "-" || written.length > 1;
   }
-}
-
-/** "draws 1,500 W", unlike "300 W Main St" and "I-80 W". */
-function isPower(earlier: string, rest: string): boolean {
-  return !/^\.? (?:\p{Lu}|\d)/u.test(rest) && !NO_POWER_BEFORE.test(earlier);
 }
 
 /** Keeps a stop that ends the sentence or does not belong to the unit. */

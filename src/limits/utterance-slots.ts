@@ -27,12 +27,12 @@ const IDLE_MS = 5_000;
 const SERVE_MS = 10;
 /** Interval of checks while utterances wait, in milliseconds. */
 const LOOK_MS = 100;
-/**
- * Longest wait of a played utterance for late ones, in milliseconds: long enough for a burst, short in a crowd that has
- * lasted as long, so that those that are opened begin in time (controlled delay; Nichols and Jacobson, 2012).
- */
-const [BURST_WAIT_MS, CROWD_WAIT_MS] = [600, 200];
-/** Time in which no newcomer waits after which a crowd is over, in milliseconds. */
+/** Age of an overload, in milliseconds, from which newcomers wait. By then, a burst on an idle machine has begun to sound. */
+const OVERLOAD_WAIT_MS = 300;
+/** Age from which a played newcomer is refused if its first audio would come after `FIRST_AUDIO_MS`. */
+const OVERLOAD_REFUSE_MS = 800;
+const FIRST_AUDIO_MS = 330;
+/** Time without too many late utterances, in milliseconds, after which an overload is over. */
 const CALM_MS = 2_000;
 
 export const SPEAKING = "utterances being spoken";
@@ -41,11 +41,12 @@ export const SPEAKING = "utterances being spoken";
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
  * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
- * everything. While several are late, the machine is too slow for more, so newcomers wait, and are refused in time.
+ * everything. While several have been late for some time, the machine is too slow for more: newcomers wait or are refused.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
+  readonly #maxLate: number;
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
@@ -53,8 +54,10 @@ export class UtteranceSlots {
   /** Late utterances when the queue was served last, and when that was. */
   #late = 0;
   #servedMs = 0;
-  /** Beginning and end of the last crowd: time in which newcomers waited for late utterances. */
-  #crowd = { sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
+  /** Beginning and end of the last overload, a time in which at least `maxLate` were late. */
+  #overload = { sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
+  /** Moving average of the time from a slot to the first frame. */
+  #firstFrameMs = 0;
   #look: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
@@ -62,6 +65,7 @@ export class UtteranceSlots {
   constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#maxLate = options.maxLate ?? Number.POSITIVE_INFINITY;
   }
 
   get taken(): number {
@@ -135,9 +139,14 @@ export class UtteranceSlots {
 
   #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
     const nowMs = this.#nowMs();
+    if (utterance.progress?.aheadS === 0 && aheadS !== 0)
+      this.#firstFrameMs += (nowMs - utterance.progress.startMs - this.#firstFrameMs) / 8;
     recordProgress(utterance, aheadS, nowMs);
     utterance.restingSinceMs = null;
-    if (this.#isCrowded() && nowMs - this.#servedMs >= SERVE_MS) this.#serve();
+    if (nowMs - this.#servedMs >= SERVE_MS && this.#isCrowded()) {
+      this.#serve();
+      this.#refuseForLate();
+    }
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
       if (this.#queue.size === 0 || !this.#shouldYield(utterance, aheadS)) return null;
@@ -219,8 +228,7 @@ export class UtteranceSlots {
   #serve(): void {
     if (this.#isServing) return;
     this.#isServing = true;
-    this.#servedMs = this.#nowMs();
-    this.#late = count(this.#open, (each) => isLate(each, this.#servedMs));
+    this.#countLate();
     while (this.#isSomebodyNext() && this.#hasRoom()) {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
@@ -230,16 +238,20 @@ export class UtteranceSlots {
       next.admit();
     }
     this.#isServing = false;
-    if (this.#isCrowded()) {
-      const isOver = this.#servedMs - this.#crowd.untilMs > CALM_MS;
-      const sinceMs = isOver ? this.#servedMs : this.#crowd.sinceMs;
-      this.#crowd = { sinceMs, untilMs: this.#servedMs };
-    }
     if (this.#queue.size > 0) this.#look ??= setTimeout(() => this.#lookAround(), LOOK_MS);
     else {
       clearTimeout(this.#look);
       this.#look = undefined;
     }
+  }
+
+  #countLate(): void {
+    const nowMs = this.#nowMs();
+    this.#servedMs = nowMs;
+    this.#late = count(this.#open, (each) => isLate(each, nowMs));
+    if (this.#late < this.#maxLate) return;
+    const { sinceMs, untilMs } = this.#overload;
+    this.#overload = { sinceMs: nowMs - untilMs > CALM_MS ? nowMs : sinceMs, untilMs: nowMs };
   }
 
   #activate(utterance: SlotUtterance): void {
@@ -265,10 +277,10 @@ export class UtteranceSlots {
     return isWithinLimits && this.#keepsUpWith(key) ? "take" : "pass";
   }
 
-  /** Whether few utterances are late. While few keys have any open, one that has none may open one. */
+  /** Whether the machine is fast enough for one more. While few keys have any open, one that has none may open one. */
   #keepsUpWith(key: string): boolean {
-    const { maxLate = Number.POSITIVE_INFINITY } = this.#options;
-    return this.#late < maxLate || (this.#openBy.of(key) === 0 && this.#openBy.keys < 2 * maxLate);
+    if (this.#late < this.#maxLate || this.#servedMs - this.#overload.sinceMs < OVERLOAD_WAIT_MS) return true;
+    return this.#openBy.of(key) === 0 && this.#openBy.keys < 2 * this.#maxLate;
   }
 
   /** Whether a newcomer waits for late utterances. */
@@ -305,7 +317,7 @@ export class UtteranceSlots {
   #lookAround(): void {
     this.#look = undefined;
     this.#serve();
-    this.#refuseCrowded();
+    this.#refuseForLate();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
     // Kept slots are never taken over by others, so a resting utterance blocks them.
@@ -316,14 +328,15 @@ export class UtteranceSlots {
     idle.stop(idleTooLongError());
   }
 
-  /** Refuses played utterances that have waited too long for late ones. */
-  #refuseCrowded(): void {
+  /** Refuses played utterances that wait for late ones and would begin too late: first frames vary up to twice the average. */
+  #refuseForLate(): void {
     const nowMs = this.#nowMs();
-    const waitMs = nowMs - this.#crowd.sinceMs < BURST_WAIT_MS ? BURST_WAIT_MS : CROWD_WAIT_MS;
+    if (nowMs - this.#overload.sinceMs < OVERLOAD_REFUSE_MS) return;
     for (const entry of [...this.#queue]) {
       const { state, isPlayed, isBegun, enteredMs } = entry.utterance;
       if (state !== "new" || !isPlayed || isBegun || this.#keepsUpWith(entry.key)) continue;
-      if (nowMs - enteredMs >= waitMs) entry.refuse(serverFullError(SPEAKING));
+      if (nowMs - enteredMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS)
+        entry.refuse(serverFullError(SPEAKING));
     }
   }
 

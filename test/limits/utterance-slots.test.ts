@@ -327,8 +327,8 @@ describe("a paused utterance", () => {
       fc.constantFrom("enter", "enter", "work", "work", "ahead", "rest", "pause", "release", "abort", "pass"),
       fc.nat(20),
     );
-    const run = async (concurrency: number, steps: [string, number][]) => {
-      const { admission, enter, pass } = admissionAt({ concurrency, keyConcurrency: concurrency });
+    const run = async (concurrency: number, maxLate: number, steps: [string, number][]) => {
+      const { admission, enter, pass } = admissionAt({ concurrency, keyConcurrency: concurrency, maxLate });
       const inside: { slot: Slot; gone: AbortController; coming: Promise<void> | null }[] = [];
       let waiting = 0;
       for (const [kind, who] of steps) {
@@ -377,7 +377,12 @@ describe("a paused utterance", () => {
       await settle();
     };
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 50 }), run),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.array(step, { maxLength: 50 }),
+        run,
+      ),
       { numRuns: 300 },
     );
   });
@@ -579,35 +584,43 @@ describe("an utterance on a slow machine", () => {
       slot.work(0);
       return slot;
     };
-    return { admission, begin, pass: (ms: number) => (nowMs += ms) };
+    const pass = (ms: number) => (nowMs += ms);
+    /** Returns two utterances that have been late for 0.3 s. */
+    const overload = async () => {
+      const late = [await begin(), await begin()] as const;
+      for (const burst of [await begin(), await begin()]) burst.release();
+      pass(300);
+      return late;
+    };
+    return { admission, begin, pass, overload };
   }
 
   it("is opened once an earlier one is ahead of its listener", async () => {
-    const { begin, pass } = slow();
-    const [first, second] = [await begin(), await begin()];
+    const { begin, pass, overload } = slow();
+    const [first, second] = await overload();
     const [third, fourth] = [begin(), begin()];
-    pass(20);
     assert.equal(await isSettled(third), false);
+    pass(20);
     first.work(3);
     await third;
     assert.equal(await isSettled(fourth), false);
-    pass(400);
-    second.work(0.9);
-    assert.equal(await isSettled(fourth), false, "the lead of the second grows by 2.1 seconds per second");
-    pass(10);
-    second.work(1.1);
+    pass(20);
+    second.work(0.99);
+    assert.equal(await isSettled(fourth), false, "the lead of the second is not yet a second");
+    pass(20);
+    second.work(1.01);
     await fourth;
   });
 
-  it("waits for one whose lead has shrunk, but for none that rests, is ahead enough, or is stuck", async () => {
-    const { admission, begin, pass } = slow();
-    const late = await Promise.all([begin(), begin()]);
+  it("waits for one whose lead has shrunk, but for none that rests, waits for its listener, or is stuck", async () => {
+    const { admission, begin, pass, overload } = slow();
+    const late = await overload();
     for (const slot of late) slot.work(2);
     pass(1_200);
     const waiting = begin();
     assert.equal(await isSettled(waiting), false, "both have 0.8 seconds");
-    late[0]!.rest();
-    late[1]!.pause();
+    late[0].rest();
+    late[1].pause();
     await waiting;
     pass(100);
     for (const slot of late) slot.work(0.9);
@@ -619,17 +632,18 @@ describe("an utterance on a slow machine", () => {
   });
 
   it("of a key without any is opened while few keys have any", async () => {
-    const { begin } = slow();
-    await Promise.all([begin(), begin(), ...["b", "c", "d"].map((key) => begin(key))]);
+    const { begin, overload } = slow();
+    await overload();
+    await Promise.all(["b", "c", "d"].map((key) => begin(key)));
     for (const key of ["b", "e"]) assert.equal(await isSettled(begin(key)), false);
   });
 
-  it("is refused after 0.6 s, and in a lasting crowd after 0.2 s, unless it is written or not played", async () => {
+  it("is refused if its first audio would be late, unless it is written or not played", async () => {
     await withClock(async (tick) => {
-      const { begin, pass } = slow();
-      const late = await Promise.all([begin(), begin()]);
+      const { begin, pass, overload } = slow();
+      const late = await overload();
       const patient = [begin("a", { isPlayed: true, isBegun: true }), begin("a", {})];
-      for (const waitMs of [600, 200, 200]) {
+      for (const waitMs of [500, 330, 330]) {
         const waiting = begin();
         const refused = assert.rejects(waiting, { status: 502, retryAfterMs: 1_000 });
         pass(waitMs - 1);
@@ -642,6 +656,24 @@ describe("an utterance on a slow machine", () => {
       for (const slot of late) slot.work(9);
       await tick(100);
       await Promise.all(patient);
+    });
+  });
+
+  it("is refused sooner if first frames take longer", async () => {
+    await withClock(async (tick) => {
+      const { begin, pass, overload } = slow();
+      for (let count = 0; count < 40; count++) {
+        const slot = await begin();
+        pass(100);
+        slot.work(0.08);
+        slot.release();
+      }
+      await overload();
+      pass(500);
+      const refused = assert.rejects(begin(), { status: 502 });
+      pass(140);
+      await tick(100);
+      await refused;
     });
   });
 });

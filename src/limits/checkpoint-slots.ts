@@ -25,7 +25,7 @@ export class CheckpointSlots {
     this.#own = new Map(
       [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        // A remote server is late for other reasons than this machine's speed, and the other models have few slots.
+        // Lateness of a remote server says nothing about this machine, and local models limit their own slots.
         const limits = { ...options, concurrency, keyConcurrency, maxLate: undefined };
         return [checkpoint, new UtteranceSlots({ ...limits, ...kept })];
       }),

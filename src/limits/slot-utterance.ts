@@ -1,5 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import type { Waiter } from "./fair-queue.ts";
+import type { KeyCounter, Waiter } from "./fair-queue.ts";
 
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
@@ -15,7 +15,7 @@ export interface UtteranceSlotOptions {
   readonly keepsSlots?: boolean;
   /** Cost of kept slots: a request that could not get one in time is refused at once. */
   readonly price?: SlotPrice;
-  /** While so many utterances are late, no other is opened. Default: no limit. */
+  /** Late utterances from which, if that lasts, a key may not open a second one. Default: no limit. */
   readonly maxLate?: number | undefined;
   readonly nowMs?: () => number;
 }
@@ -42,39 +42,43 @@ export interface SlotPrice {
 }
 
 /** Utterance that asks for a slot. */
-export interface NewUtterance {
+export interface UtteranceTraits {
   /** Whether its text is written: a server that stops lets it finish. */
   readonly isBegun?: boolean;
-  /** Whether its audio is played as it comes, so that a client prefers a refusal to a long wait. */
-  readonly isPlayed?: boolean;
+  /** Whether a refusal is better than late audio: it is played as it comes, and no text was written for it. */
+  readonly isUrgent?: boolean;
   /** Minimum seconds of speech. */
-  readonly leastS?: number;
+  readonly minSpeechS?: number;
 }
 
-interface Asked extends Required<NewUtterance> {
+interface SlotRequest extends Required<UtteranceTraits> {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
 }
 
-export interface SlotUtterance extends Asked {
+export interface SlotUtterance extends SlotRequest {
   state: "new" | "active" | "paused";
   isEnding: boolean;
   readonly enteredMs: number;
-  /** `null` before it is opened, and while it lets its listener catch up. */
+  /** `null` before it is opened, and while it is paused because it is far ahead. */
   progress: Progress | null;
   /** Start of its rest, in milliseconds; `null` while something is computed. */
   restingSinceMs: number | null;
   coming: Promise<void> | null;
   entry: QueueEntry | null;
   /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
-  readonly takesMs: number;
-  sinceMs: number | null;
+  readonly minSlotMs: number;
+  openedMs: number | null;
 }
 
-export function newUtterance(asked: Asked, price: SlotPrice | undefined, enteredMs: number): SlotUtterance {
+export function createSlotUtterance(
+  request: SlotRequest,
+  price: SlotPrice | undefined,
+  enteredMs: number,
+): SlotUtterance {
   return {
-    ...asked,
+    ...request,
     state: "new",
     isEnding: false,
     enteredMs,
@@ -82,12 +86,12 @@ export function newUtterance(asked: Asked, price: SlotPrice | undefined, entered
     restingSinceMs: null,
     coming: null,
     entry: null,
-    takesMs: 1_000 * asked.leastS * (price?.perSecond ?? 0),
-    sinceMs: null,
+    minSlotMs: 1_000 * request.minSpeechS * (price?.perSecond ?? 0),
+    openedMs: null,
   };
 }
 
-/** Lead of an utterance over a real-time listener, in seconds, and times in milliseconds. */
+/** Seconds that an utterance is ahead of a real-time listener, and times in milliseconds. */
 interface Progress {
   /** At its opening or last restart. */
   readonly startAheadS: number;
@@ -97,35 +101,99 @@ interface Progress {
   readonly askedMs: number;
 }
 
-/** Lead in seconds that an utterance should reach, and its growth per second until then. */
-const [LEAD_S, LEAD_GROWTH] = [1, 3];
-/** Rest, in milliseconds, after which an utterance restarts: its listener waited for text, or did not read. */
+/** Seconds that an utterance should be ahead of its listener, and how many it should gain per second until then. */
+const [MIN_AHEAD_S, MIN_GROWTH] = [1, 3];
+/** Rest, in milliseconds, after which progress is measured anew: the client sent no text, or did not read. */
 const RESTART_MS = 100;
-/** Seconds that a restart may take. */
+/** Seconds that the first frame after a rest may take. */
 const RESTART_S = 0.1;
 /** Seconds without a frame after which an utterance is not late but stuck, as in a thread that hangs. */
-const STUCK_S = 5;
+const STUCK_S = 2;
+/** Shortest time between two counts by utterances in progress, in milliseconds. */
+const COUNT_MS = 10;
+/** Overload, in milliseconds, from which newcomers wait. A burst on an idle machine is opened before that. */
+const WAIT_FROM_MS = 300;
+/** Overload from which urgent newcomers are refused if their first audio would come after `FIRST_AUDIO_MS`. */
+const REFUSE_FROM_MS = 800;
+const FIRST_AUDIO_MS = 330;
+/** Maximum overload, in milliseconds, which bounds the time until it is forgotten. */
+const MAX_OVERLOAD_MS = 1_500;
 
-export function firstProgress(nowMs: number): Progress {
-  return { startAheadS: 0, startMs: nowMs, aheadS: 0, askedMs: nowMs };
-}
-
-export function recordProgress(utterance: SlotUtterance, aheadS: number, askedMs: number): void {
-  const { progress, restingSinceMs } = utterance;
-  const continues = progress !== null && askedMs - (restingSinceMs ?? askedMs) < RESTART_MS;
-  const { startAheadS, startMs } = continues
-    ? progress
-    : { startAheadS: aheadS - RESTART_S, startMs: askedMs };
-  utterance.progress = { startAheadS, startMs, aheadS, askedMs };
-}
-
-/** Whether an utterance that wants its next frame is computed too slowly for another one beside it. */
-export function isLate({ progress, restingSinceMs }: SlotUtterance, nowMs: number): boolean {
+/** Returns whether an utterance gains too slowly on its listener for another to be opened. */
+function isLate({ progress, restingSinceMs }: SlotUtterance, nowMs: number): boolean {
   if (progress === null || restingSinceMs !== null) return false;
   const waitS = (nowMs - progress.askedMs) / 1_000;
   const ageS = (nowMs - progress.startMs) / 1_000;
-  const dueS = Math.min(LEAD_S, progress.startAheadS + LEAD_GROWTH * ageS);
+  const dueS = Math.min(MIN_AHEAD_S, progress.startAheadS + MIN_GROWTH * ageS);
   return waitS < STUCK_S && progress.aheadS - waitS <= dueS;
+}
+
+/**
+ * Counts late utterances. While at least `maxLate` are late for long, the machine is too slow for newcomers, except for
+ * the first of a key.
+ */
+export class Lateness {
+  readonly #maxLate: number;
+  #late = 0;
+  /** Late utterances that are the only one of their key. */
+  #lateAlone = 0;
+  #countedMs = 0;
+  /** Time with at least `maxLate` late utterances minus time with fewer, in milliseconds. */
+  #overloadMs = 0;
+  /** Moving average of the time from a slot to the first frame. */
+  #firstFrameMs = 0;
+
+  constructor(maxLate = Number.POSITIVE_INFINITY) {
+    this.#maxLate = maxLate;
+  }
+
+  isDue(nowMs: number): boolean {
+    return nowMs - this.#countedMs >= COUNT_MS;
+  }
+
+  count(open: Iterable<SlotUtterance>, openBy: KeyCounter, nowMs: number): void {
+    const passedMs = nowMs - this.#countedMs;
+    const overloadMs = this.#overloadMs + (this.#late < this.#maxLate ? -passedMs : passedMs);
+    this.#overloadMs = Math.min(MAX_OVERLOAD_MS, Math.max(0, overloadMs));
+    this.#countedMs = nowMs;
+    const late = [...open].filter((each) => isLate(each, nowMs));
+    this.#late = late.length;
+    this.#lateAlone = count(late, ({ key }) => openBy.of(key) === 1);
+  }
+
+  /** Counts an utterance that is opened, which is late until its first frame. */
+  add(utterance: SlotUtterance, openBy: KeyCounter, nowMs: number): void {
+    utterance.progress = { startAheadS: 0, startMs: nowMs, aheadS: 0, askedMs: nowMs };
+    this.#late += 1;
+    if (openBy.of(utterance.key) === 1) this.#lateAlone += 1;
+  }
+
+  /** Records that an utterance asks for a frame, which ends its rest. */
+  record(utterance: SlotUtterance, aheadS: number, askedMs: number): void {
+    const { progress, restingSinceMs } = utterance;
+    const readyMs = restingSinceMs ?? askedMs;
+    if (progress?.aheadS === 0 && aheadS !== 0) {
+      const tookMs = Math.min(FIRST_AUDIO_MS, readyMs - progress.startMs);
+      this.#firstFrameMs += (tookMs - this.#firstFrameMs) / 8;
+    }
+    const start =
+      progress !== null && askedMs - readyMs < RESTART_MS
+        ? progress
+        : { startAheadS: aheadS - (MIN_GROWTH + 1) * RESTART_S, startMs: askedMs };
+    utterance.progress = { startAheadS: start.startAheadS, startMs: start.startMs, aheadS, askedMs };
+    utterance.restingSinceMs = null;
+  }
+
+  /** Whether a key with so many open utterances may open one. */
+  admits(openOfKey: number): boolean {
+    if (this.#late < this.#maxLate || this.#overloadMs < WAIT_FROM_MS) return true;
+    return openOfKey === 0 && this.#lateAlone < 2 * this.#maxLate;
+  }
+
+  /** Whether an urgent newcomer that has waited so long would begin late. First frames take up to twice the average. */
+  refuses(waitedMs: number): boolean {
+    return this.#overloadMs >= REFUSE_FROM_MS && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
+  }
 }
 
 export interface QueueEntry extends Waiter<void> {

@@ -3,38 +3,26 @@ import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } fr
 import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
 import {
   count,
-  firstProgress,
-  isLate,
+  createSlotUtterance,
   isNew,
-  type NewUtterance,
-  newUtterance,
+  Lateness,
   type QueueEntry,
-  recordProgress,
   type Slot,
   type SlotUtterance,
   type UtteranceSlotOptions,
+  type UtteranceTraits,
 } from "./slot-utterance.ts";
 
 /** Rest, in milliseconds, after which a waiting utterance takes the slot. */
 const REST_MS = 500;
 /** Lead over its listener, in seconds, from which an utterance lets others go first. */
-const AHEAD_S = 1;
+const YIELD_AHEAD_S = 1;
 /** For each slot two utterances may be open: one computed, one paused. */
 const OPEN_PER_SLOT = 2;
 /** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** Shortest time between two checks by utterances in progress, in milliseconds. */
-const SERVE_MS = 10;
 /** Interval of checks while utterances wait, in milliseconds. */
-const LOOK_MS = 100;
-/** Age of an overload, in milliseconds, from which newcomers wait. By then, a burst on an idle machine has begun to sound. */
-const OVERLOAD_WAIT_MS = 300;
-/** Age from which a played newcomer is refused if its first audio would come after `FIRST_AUDIO_MS`. */
-const OVERLOAD_REFUSE_MS = 800;
-const FIRST_AUDIO_MS = 330;
-/** Time without too many late utterances, in milliseconds, after which an overload is over. */
-const CALM_MS = 2_000;
-
+const CHECK_MS = 100;
 export const SPEAKING = "utterances being spoken";
 
 /**
@@ -46,26 +34,19 @@ export const SPEAKING = "utterances being spoken";
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
-  readonly #maxLate: number;
+  readonly #lateness: Lateness;
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #open = new Set<SlotUtterance>();
   readonly #openBy = new KeyCounter();
   readonly #activeBy = new KeyCounter();
-  /** Late utterances when the queue was served last, and when that was. */
-  #late = 0;
-  #servedMs = 0;
-  /** Beginning and end of the last overload, a time in which at least `maxLate` were late. */
-  #overload = { sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
-  /** Moving average of the time from a slot to the first frame. */
-  #firstFrameMs = 0;
-  #look: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
   #isServing = false;
   #isClosed = false;
 
   constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#maxLate = options.maxLate ?? Number.POSITIVE_INFINITY;
+    this.#lateness = new Lateness(options.maxLate);
   }
 
   get taken(): number {
@@ -103,12 +84,16 @@ export class UtteranceSlots {
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
-    { isBegun = false, isPlayed = false, leastS = 0 }: NewUtterance = {},
+    { isBegun = false, isUrgent = false, minSpeechS = 0 }: UtteranceTraits = {},
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
     const { queueWaitMs, price } = this.#options;
-    const utterance = newUtterance({ key, signal, stop, isBegun, isPlayed, leastS }, price, this.#nowMs());
+    const utterance = createSlotUtterance(
+      { key, signal, stop, isBegun, isUrgent, minSpeechS },
+      price,
+      this.#nowMs(),
+    );
     // Text that is written already is worth a longer wait.
     const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
     await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
@@ -139,13 +124,13 @@ export class UtteranceSlots {
 
   #work(utterance: SlotUtterance, aheadS: number): Promise<void> | null {
     const nowMs = this.#nowMs();
-    if (utterance.progress?.aheadS === 0 && aheadS !== 0)
-      this.#firstFrameMs += (nowMs - utterance.progress.startMs - this.#firstFrameMs) / 8;
-    recordProgress(utterance, aheadS, nowMs);
-    utterance.restingSinceMs = null;
-    if (nowMs - this.#servedMs >= SERVE_MS && this.#isCrowded()) {
-      this.#serve();
-      this.#refuseForLate();
+    this.#lateness.record(utterance, aheadS, nowMs);
+    if (this.#lateness.isDue(nowMs)) {
+      this.#countLate();
+      if (this.#isNewcomerHeld()) {
+        this.#serve();
+        this.#refuseForLate();
+      }
     }
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
@@ -164,7 +149,7 @@ export class UtteranceSlots {
   #shouldYield({ key }: SlotUtterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
-      if (aheadS >= AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
+      if (aheadS >= YIELD_AHEAD_S || this.#activeBy.of(key) > this.#activeBy.of(next.key) + 1) return true;
     }
     return false;
   }
@@ -207,13 +192,13 @@ export class UtteranceSlots {
   #leastWaitMs(entry: QueueEntry): number {
     const nowMs = this.#nowMs();
     const free = Array.from({ length: this.#options.concurrency }, () => 0);
-    [...this.#open].forEach(({ sinceMs, takesMs }, at) => {
-      free[at] = Math.max(0, (sinceMs ?? nowMs) + takesMs - nowMs);
+    [...this.#open].forEach(({ openedMs, minSlotMs }, at) => {
+      free[at] = Math.max(0, (openedMs ?? nowMs) + minSlotMs - nowMs);
     });
     for (const each of this.#queue.of(entry.key)) {
       free.sort((a, b) => a - b);
       if (each === entry) break;
-      free[0]! += each.utterance.takesMs;
+      free[0]! += each.utterance.minSlotMs;
     }
     return free[0]!;
   }
@@ -228,8 +213,8 @@ export class UtteranceSlots {
   #serve(): void {
     if (this.#isServing) return;
     this.#isServing = true;
-    this.#countLate();
-    while (this.#isSomebodyNext() && this.#hasRoom()) {
+    if (this.#queue.size > 0) this.#countLate();
+    while (this.#hasAdmissible() && this.#hasRoom()) {
       const next = this.#queue.next(
         (entry) => this.#verdict(entry),
         ({ key }) => this.#activeBy.of(key),
@@ -238,54 +223,47 @@ export class UtteranceSlots {
       next.admit();
     }
     this.#isServing = false;
-    if (this.#queue.size > 0) this.#look ??= setTimeout(() => this.#lookAround(), LOOK_MS);
+    if (this.#queue.size > 0) this.#checkTimer ??= setTimeout(() => this.#checkWaiting(), CHECK_MS);
     else {
-      clearTimeout(this.#look);
-      this.#look = undefined;
+      clearTimeout(this.#checkTimer);
+      this.#checkTimer = undefined;
     }
   }
 
   #countLate(): void {
-    const nowMs = this.#nowMs();
-    this.#servedMs = nowMs;
-    this.#late = count(this.#open, (each) => isLate(each, nowMs));
-    if (this.#late < this.#maxLate) return;
-    const { sinceMs, untilMs } = this.#overload;
-    this.#overload = { sinceMs: nowMs - untilMs > CALM_MS ? nowMs : sinceMs, untilMs: nowMs };
+    this.#lateness.count(this.#open, this.#openBy, this.#nowMs());
   }
 
   #activate(utterance: SlotUtterance): void {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
-      utterance.sinceMs = this.#nowMs();
-      utterance.progress = firstProgress(utterance.sinceMs);
-      this.#late += 1;
+      utterance.openedMs = this.#nowMs();
+      this.#lateness.add(utterance, this.#openBy, utterance.openedMs);
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
     this.#activeBy.add(utterance.key, 1);
   }
 
-  #isSomebodyNext(): boolean {
+  #hasAdmissible(): boolean {
     return count(this.#queue.firsts(), (first) => this.#verdict(first) === "take") > 0;
   }
 
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
     const isWithinLimits = this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key);
-    return isWithinLimits && this.#keepsUpWith(key) ? "take" : "pass";
-  }
-
-  /** Whether the machine is fast enough for one more. While few keys have any open, one that has none may open one. */
-  #keepsUpWith(key: string): boolean {
-    if (this.#late < this.#maxLate || this.#servedMs - this.#overload.sinceMs < OVERLOAD_WAIT_MS) return true;
-    return this.#openBy.of(key) === 0 && this.#openBy.keys < 2 * this.#maxLate;
+    return isWithinLimits && this.#lateness.admits(this.#openBy.of(key)) ? "take" : "pass";
   }
 
   /** Whether a newcomer waits for late utterances. */
-  #isCrowded(): boolean {
-    return count(this.#queue.firsts(), (first) => isNew(first) && !this.#keepsUpWith(first.key)) > 0;
+  #isNewcomerHeld(): boolean {
+    return (
+      count(
+        this.#queue.firsts(),
+        (first) => isNew(first) && !this.#lateness.admits(this.#openBy.of(first.key)),
+      ) > 0
+    );
   }
 
   /** When the maximum is open, a key that has less than its share may still open one. */
@@ -314,8 +292,8 @@ export class UtteranceSlots {
     return longest;
   }
 
-  #lookAround(): void {
-    this.#look = undefined;
+  #checkWaiting(): void {
+    this.#checkTimer = undefined;
     this.#serve();
     this.#refuseForLate();
     if (!this.#isOpeningAwaited()) return;
@@ -328,15 +306,13 @@ export class UtteranceSlots {
     idle.stop(idleTooLongError());
   }
 
-  /** Refuses played utterances that wait for late ones and would begin too late: first frames vary up to twice the average. */
+  /** Refuses urgent newcomers that wait for late utterances and would begin late themselves. */
   #refuseForLate(): void {
     const nowMs = this.#nowMs();
-    if (nowMs - this.#overload.sinceMs < OVERLOAD_REFUSE_MS) return;
     for (const entry of [...this.#queue]) {
-      const { state, isPlayed, isBegun, enteredMs } = entry.utterance;
-      if (state !== "new" || !isPlayed || isBegun || this.#keepsUpWith(entry.key)) continue;
-      if (nowMs - enteredMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS)
-        entry.refuse(serverFullError(SPEAKING));
+      const { state, isUrgent, enteredMs } = entry.utterance;
+      if (state !== "new" || !isUrgent || this.#lateness.admits(this.#openBy.of(entry.key))) continue;
+      if (this.#lateness.refuses(nowMs - enteredMs)) entry.refuse(serverFullError(SPEAKING));
     }
   }
 

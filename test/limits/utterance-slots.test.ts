@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
-import type { NewUtterance, Slot, UtteranceSlotOptions } from "../../src/limits/slot-utterance.ts";
+import type { Slot, UtteranceSlotOptions, UtteranceTraits } from "../../src/limits/slot-utterance.ts";
 import { UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
@@ -578,18 +578,18 @@ describe("an utterance on a slow machine", () => {
     };
     const admission = new UtteranceSlots({ ...many, maxLate: 2, nowMs: () => nowMs });
     opened.push(admission);
-    const begin = async (key = "a", about: NewUtterance = { isPlayed: true }) => {
-      const slot = await admission.enter(key, NEVER, neverEnded, about);
+    const begin = async (key = "a", traits: UtteranceTraits = { isUrgent: true }) => {
+      const slot = await admission.enter(key, NEVER, neverEnded, traits);
       slots.push(slot);
       slot.work(0);
       return slot;
     };
     const pass = (ms: number) => (nowMs += ms);
-    /** Returns two utterances that have been late for 0.3 s. */
-    const overload = async () => {
+    /** Returns two utterances that have been late for long enough that newcomers wait. */
+    const overload = async (ms = 300) => {
       const late = [await begin(), await begin()] as const;
       for (const burst of [await begin(), await begin()]) burst.release();
-      pass(300);
+      pass(ms);
       return late;
     };
     return { admission, begin, pass, overload };
@@ -606,19 +606,19 @@ describe("an utterance on a slow machine", () => {
     assert.equal(await isSettled(fourth), false);
     pass(20);
     second.work(0.99);
-    assert.equal(await isSettled(fourth), false, "the lead of the second is not yet a second");
+    assert.equal(await isSettled(fourth), false, "the second is less than a second ahead");
     pass(20);
     second.work(1.01);
     await fourth;
   });
 
-  it("waits for one whose lead has shrunk, but for none that rests, waits for its listener, or is stuck", async () => {
+  it("waits for one that falls back, but for none that rests, waits for its listener, or is stuck", async () => {
     const { admission, begin, pass, overload } = slow();
-    const late = await overload();
-    for (const slot of late) slot.work(2);
-    pass(1_200);
+    const late = await overload(1_500);
+    for (const slot of late) slot.work(1.2);
+    pass(300);
     const waiting = begin();
-    assert.equal(await isSettled(waiting), false, "both have 0.8 seconds");
+    assert.equal(await isSettled(waiting), false, "both are 0.9 seconds ahead");
     late[0].rest();
     late[1].pause();
     await waiting;
@@ -626,23 +626,24 @@ describe("an utterance on a slow machine", () => {
     for (const slot of late) slot.work(0.9);
     await begin();
     assert.equal(await isSettled(begin()), false);
-    pass(5_000);
+    pass(2_000);
     await begin();
     assert.equal(admission.queued, 0);
   });
 
-  it("of a key without any is opened while few keys have any", async () => {
+  it("is opened as the first of its key while few other keys have one", async () => {
     const { begin, overload } = slow();
     await overload();
-    await Promise.all(["b", "c", "d"].map((key) => begin(key)));
-    for (const key of ["b", "e"]) assert.equal(await isSettled(begin(key)), false);
+    await Promise.all(["b", "c", "d", "e"].map((key) => begin(key)));
+    for (const key of ["b", "f"]) assert.equal(await isSettled(begin(key)), false);
   });
 
-  it("is refused if its first audio would be late, unless it is written or not played", async () => {
+  it("is refused if it is urgent and its first audio would be late", async () => {
     await withClock(async (tick) => {
       const { begin, pass, overload } = slow();
       const late = await overload();
-      const patient = [begin("a", { isPlayed: true, isBegun: true }), begin("a", {})];
+      const patient = begin("a", {});
+      // The overload is 0.3 s old, and must be 0.8 s old.
       for (const waitMs of [500, 330, 330]) {
         const waiting = begin();
         const refused = assert.rejects(waiting, { status: 502, retryAfterMs: 1_000 });
@@ -655,7 +656,7 @@ describe("an utterance on a slow machine", () => {
       }
       for (const slot of late) slot.work(9);
       await tick(100);
-      await Promise.all(patient);
+      await patient;
     });
   });
 
@@ -688,7 +689,7 @@ describe("a priced slot", () => {
       admission,
       pass: (ms: number) => (nowMs += ms),
       speak: (leastS: number, key = "a", isBegun = false) =>
-        admission.enter(key, NEVER, neverEnded, { isBegun, leastS }),
+        admission.enter(key, NEVER, neverEnded, { isBegun, minSpeechS: leastS }),
     };
   };
 

@@ -1,5 +1,6 @@
+import { ButterworthLowPass } from "../../audio/low-pass.ts";
 import type { RunQueued } from "../../core/run-queued.ts";
-import type { Preset, Script } from "../../core/script.ts";
+import type { AudioQuality, Preset, Script } from "../../core/script.ts";
 import { ConversationError, SpeechFailedError, type SpeechModel } from "../../core/speech-model.ts";
 import type { NativeGuard } from "../../onnx/session.ts";
 import type { LanguageTag } from "../../text/languages/language.ts";
@@ -10,13 +11,12 @@ import { speechSpan } from "../prosody/plan.ts";
 import { type PlanStyle, planSentence } from "../prosody/plan-sentence.ts";
 import { PlannedSpeech } from "../prosody/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../prosody/read-text.ts";
-import { SentenceAudio } from "../prosody/sentence-audio.ts";
+import { type HopSource, SentenceAudio } from "../prosody/sentence-audio.ts";
 import type { SentenceVoice } from "../prosody/utterance.ts";
 import { yieldingNetwork } from "../prosody/yielding-network.ts";
 import { DecodedHops } from "./decoded-hops.ts";
 import { KokoroFollower, type KokoroSpeaker, type KokoroStartingVoices } from "./follower.ts";
 import { type ConvertedGraphs, openConvertedGraphs } from "./graphs/converted-graphs.ts";
-import { lowPassed } from "./low-passed.ts";
 import { KOKORO_RUNS, type KokoroNetwork, openKokoro, planningNetworkFor } from "./network.ts";
 import { normStatisticsFor } from "./norm-statistics.ts";
 import { heaviest, ReadyVoices, type WeightedVoice } from "./ready-voices.ts";
@@ -145,3 +145,20 @@ function namedParts(voice: Script["voice"]): readonly WeightedVoice[] {
 
 /** Worker threads load a model by this name. */
 export { createKokoroModel as createModel };
+
+/** Returns a sentence's hops without the frequencies above the quality's cutoff. */
+function lowPassed(hops: HopSource, quality: AudioQuality): HopSource {
+  const cutoffHz = CUTOFF_HZ[quality];
+  if (cutoffHz === null) return hops;
+  const filter = new ButterworthLowPass(cutoffHz);
+  return {
+    leadingHops: hops.leadingHops,
+    async make(out) {
+      await hops.make(out);
+      filter.apply(out);
+    },
+  };
+}
+
+/** The embedded voice has the same bandwidths. */
+const CUTOFF_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, medium: 7_000, high: null };

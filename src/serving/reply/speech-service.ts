@@ -215,13 +215,11 @@ export class SpeechService {
       let report: SpeechReport = { stop: "finished", spoken: "" };
       if (textStream?.hasNoText !== true) {
         stats.markQueued();
-        const about = {
-          isBegun: textStream !== null,
-          isPlayed: request.isPlayed,
-          leastS: minSpeechS(prepared),
-        };
+        const isBegun = textStream !== null;
+        const isUrgent = request.isPlayed && (!isBegun || request.streamedText !== undefined);
+        const traits = { isBegun, isUrgent, minSpeechS: minSpeechS(prepared) };
         const slots = this.#admissions.of(prepared.model.checkpoint);
-        const entering = slots.enter(request.keyId, stop.signal, cut, about);
+        const entering = slots.enter(request.keyId, stop.signal, cut, traits);
         request.onQueued?.(entering);
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.markAdmitted();

@@ -164,7 +164,7 @@ function standing(
     if (own < 0 || ranked.length < 2) return [];
     const isTie = (a: number, b: number) => shown(metric, ranked[a]!) === shown(metric, ranked[b]!);
     const ahead = ranked.slice(0, own).filter((_, at) => !isTie(at, own));
-    const isFirst = ahead.length === 0 && !isTie(own, own + 1 < ranked.length ? own + 1 : own - 1);
+    const isFirst = own === 0 && !isTie(0, 1);
     if (winner === "peers" ? ahead.length === 0 : !isFirst) return [];
     const named = winner === "peers" ? [...ahead, ranked[own]!] : ranked.slice(0, 2);
     const figures = named.map((each) =>

@@ -644,7 +644,7 @@ describe("an utterance on a slow machine", () => {
       const late = await overload();
       const patient = begin("a", {});
       // The overload is 0.3 s old, and must be 0.8 s old.
-      for (const waitMs of [500, 330, 330]) {
+      for (const waitMs of [500, 240, 240]) {
         const waiting = begin();
         const refused = assert.rejects(waiting, { status: 502, retryAfterMs: 1_000 });
         pass(waitMs - 1);

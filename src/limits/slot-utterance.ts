@@ -111,6 +111,8 @@ const RESTART_S = 0.1;
 const STUCK_S = 2;
 /** Shortest time between two counts by utterances in progress, in milliseconds. */
 const COUNT_MS = 10;
+/** Longest time between two counts while anything is computed, in milliseconds. More of it counts as calm. */
+const MAX_COUNT_MS = 100;
 /** Overload, in milliseconds, from which newcomers wait. A burst on an idle machine is opened before that. */
 const WAIT_FROM_MS = 300;
 /**
@@ -156,7 +158,8 @@ export class Lateness {
 
   count(open: Iterable<SlotUtterance>, openBy: KeyCounter, nowMs: number): void {
     const passedMs = nowMs - this.#countedMs;
-    const overloadMs = this.#overloadMs + (this.#late < this.#maxLate ? -passedMs : passedMs);
+    const calmMs = this.#late < this.#maxLate ? passedMs : Math.max(0, passedMs - MAX_COUNT_MS);
+    const overloadMs = this.#overloadMs + passedMs - 2 * calmMs;
     this.#overloadMs = Math.min(MAX_OVERLOAD_MS, Math.max(0, overloadMs));
     this.#countedMs = nowMs;
     const late = [...open].filter((each) => isLate(each, nowMs));

@@ -74,7 +74,7 @@ async function soak(durationS: number, seed: number) {
     const load = kinds.map((kind) => {
       if (SPOKEN_KINDS.includes(kind.name) && server.problem !== null)
         return note(`left out: ${kind.name}: ${server.problem}`);
-      tallies[kind.name] = { done: 0, left: 0, failed: 0, skipped: 0 };
+      tallies[kind.name] = { done: 0, left: 0, refused: 0, failed: 0, skipped: 0 };
       return repeatRequests(kind, seed, tallies[kind.name]!, fail, stop.signal);
     });
     let before = sampleProcess(server.pid, folder);
@@ -88,7 +88,10 @@ async function soak(durationS: number, seed: number) {
       const firstAudioMs = [0.5, 0.95].map((share) =>
         percentile(firstAudiosMs.length > 0 ? firstAudiosMs : [0], share),
       );
-      const done = Object.values(tallies).reduce((total, each) => total + each.done + each.left, 0);
+      const done = Object.values(tallies).reduce(
+        (total, each) => total + each.done + each.left + each.refused,
+        0,
+      );
       samples.push({ atS, cores, firstAudioMs, done, failed: failures.length, ...now });
       [before, firstAudiosMs] = [now, []];
       if (atS % 60 === 0) note(`${atS / 60} min: ${describe(samples.at(-1))}`);

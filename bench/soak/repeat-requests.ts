@@ -10,11 +10,14 @@ export interface RequestKind {
    * @param leaves whether the client disconnects midway, if it is in time
    * @throws Error for an unexpected reply
    */
-  send(random: Random, leaves: boolean): Promise<"left" | undefined>;
+  send(random: Random, leaves: boolean): Promise<"left" | "refused" | undefined>;
 }
 
-/** Requests so far. `skipped` ones were due while too many of their kind were in progress. */
-export type Tally = Record<"done" | "left" | "failed" | "skipped", number>;
+/**
+ * Requests so far. `refused` are streams for which the machine was too slow at the time, `skipped` those that were due
+ * while too many of their kind were in progress.
+ */
+export type Tally = Record<"done" | "left" | "refused" | "failed" | "skipped", number>;
 
 const MAX_IN_PROGRESS = 8;
 const SHARE_THAT_LEAVES = 0.1;

@@ -41,6 +41,7 @@ export function requestKinds(
       const to = { url: `${url}${path}`, headers, headerBytes: 0 };
       const { status, failure, pcm, firstAudioMs } = await ask(to, JSON.stringify(sent), leave);
       if (failure === "left") return "left";
+      if (status === 502 && "stream_format" in sent) return "refused";
       assert.equal(failure ?? status, 200, failure ?? `status ${status}`);
       const text = Buffer.from(pcm.buffer).toString("latin1");
       assert.ok(!/^event: error|"type":"error"/m.test(text), "an error event");

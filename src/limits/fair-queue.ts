@@ -100,6 +100,11 @@ export class KeyCounter {
     return this.#counts.get(key) ?? 0;
   }
 
+  /** Returns the number of keys with this count. */
+  keysAt(count: number): number {
+    return [...this.#counts.values()].filter((each) => each === count).length;
+  }
+
   add(key: string, more: number): void {
     const now = this.of(key) + more;
     this.#total += more;

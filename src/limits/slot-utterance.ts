@@ -1,5 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import type { KeyCounter, Waiter } from "./fair-queue.ts";
+import { KeyCounter, type Waiter } from "./fair-queue.ts";
 
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
@@ -107,11 +107,13 @@ const [MIN_AHEAD_S, MIN_GROWTH] = [1, 3];
 const RESTART_MS = 100;
 /** Seconds that the first frame after a rest may take. */
 const RESTART_S = 0.1;
+/** Seconds until the first frame after which an utterance is not late: it analyses recordings, or loads a model. */
+const MAX_START_S = 0.3;
 /** Seconds without a frame after which an utterance is not late but stuck, as in a thread that hangs. */
 const STUCK_S = 2;
 /** Shortest time between two counts by utterances in progress, in milliseconds. */
 const COUNT_MS = 10;
-/** Longest time between two counts while anything is computed, in milliseconds. More of it counts as calm. */
+/** Part of the time between two counts that may count as overload. In the rest, nothing may have been computed. */
 const MAX_COUNT_MS = 100;
 /** Overload, in milliseconds, from which newcomers wait. A burst on an idle machine is opened before that. */
 const WAIT_FROM_MS = 300;
@@ -129,19 +131,18 @@ function isLate({ progress, restingSinceMs }: SlotUtterance, nowMs: number): boo
   if (progress === null || restingSinceMs !== null) return false;
   const waitS = (nowMs - progress.askedMs) / 1_000;
   const ageS = (nowMs - progress.startMs) / 1_000;
+  if (progress.aheadS === 0 && ageS > MAX_START_S) return false;
   const dueS = Math.min(MIN_AHEAD_S, progress.startAheadS + MIN_GROWTH * ageS);
   return waitS < STUCK_S && progress.aheadS - waitS <= dueS;
 }
 
 /**
- * Counts late utterances. While at least `maxLate` are late for long, the machine is too slow for newcomers, except for
- * the first of a key.
+ * Counts late utterances. While at least `maxLate` are late for long, the machine is too slow for newcomers, except those
+ * of keys without a late one, of which up to `2 * maxLate` may open one.
  */
 export class Lateness {
   readonly #maxLate: number;
-  #late = 0;
-  /** Late utterances that are the only one of their key. */
-  #lateAlone = 0;
+  #lateBy = new KeyCounter();
   #countedMs = 0;
   /** Time with at least `maxLate` late utterances minus time with fewer, in milliseconds. */
   #overloadMs = 0;
@@ -156,22 +157,20 @@ export class Lateness {
     return nowMs - this.#countedMs >= COUNT_MS;
   }
 
-  count(open: Iterable<SlotUtterance>, openBy: KeyCounter, nowMs: number): void {
+  update(open: Iterable<SlotUtterance>, nowMs: number): void {
     const passedMs = nowMs - this.#countedMs;
-    const calmMs = this.#late < this.#maxLate ? passedMs : Math.max(0, passedMs - MAX_COUNT_MS);
+    const calmMs = this.#lateBy.total < this.#maxLate ? passedMs : Math.max(0, passedMs - MAX_COUNT_MS);
     const overloadMs = this.#overloadMs + passedMs - 2 * calmMs;
     this.#overloadMs = Math.min(MAX_OVERLOAD_MS, Math.max(0, overloadMs));
     this.#countedMs = nowMs;
-    const late = [...open].filter((each) => isLate(each, nowMs));
-    this.#late = late.length;
-    this.#lateAlone = count(late, ({ key }) => openBy.of(key) === 1);
+    this.#lateBy = new KeyCounter();
+    for (const each of open) if (isLate(each, nowMs)) this.#lateBy.add(each.key, 1);
   }
 
-  /** Counts an utterance that is opened, which is late until its first frame. */
-  add(utterance: SlotUtterance, openBy: KeyCounter, nowMs: number): void {
+  /** Counts an utterance that is opened, which is late at first. */
+  add(utterance: SlotUtterance, nowMs: number): void {
     utterance.progress = { startAheadS: 0, startMs: nowMs, aheadS: 0, askedMs: nowMs };
-    this.#late += 1;
-    if (openBy.of(utterance.key) === 1) this.#lateAlone += 1;
+    this.#lateBy.add(utterance.key, 1);
   }
 
   /** Records that an utterance asks for a frame, which ends its rest. */
@@ -190,10 +189,10 @@ export class Lateness {
     utterance.restingSinceMs = null;
   }
 
-  /** Whether a key with so many open utterances may open one. */
-  admits(openOfKey: number): boolean {
-    if (this.#late < this.#maxLate || this.#overloadMs < WAIT_FROM_MS) return true;
-    return openOfKey === 0 && this.#lateAlone < 2 * this.#maxLate;
+  /** Whether a key may open an utterance. */
+  admits(key: string): boolean {
+    if (this.#lateBy.total < this.#maxLate || this.#overloadMs < WAIT_FROM_MS) return true;
+    return this.#lateBy.of(key) === 0 && this.#lateBy.keysAt(1) < 2 * this.#maxLate;
   }
 
   /** Whether an urgent newcomer that has waited so long would begin late. First frames take up to twice the average. */

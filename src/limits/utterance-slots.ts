@@ -126,11 +126,10 @@ export class UtteranceSlots {
     const nowMs = this.#nowMs();
     this.#lateness.record(utterance, aheadS, nowMs);
     if (this.#lateness.isDue(nowMs)) {
-      this.#countLate();
-      if (this.#isNewcomerHeld()) {
+      if (this.#doesNewcomerWait()) {
         this.#serve();
         this.#refuseForLate();
-      }
+      } else this.#countLate();
     }
     if (utterance.coming !== null) return utterance.coming;
     if (utterance.state === "active") {
@@ -231,7 +230,7 @@ export class UtteranceSlots {
   }
 
   #countLate(): void {
-    this.#lateness.count(this.#open, this.#openBy, this.#nowMs());
+    this.#lateness.update(this.#open, this.#nowMs());
   }
 
   #activate(utterance: SlotUtterance): void {
@@ -239,7 +238,7 @@ export class UtteranceSlots {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
       utterance.openedMs = this.#nowMs();
-      this.#lateness.add(utterance, this.#openBy, utterance.openedMs);
+      this.#lateness.add(utterance, utterance.openedMs);
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -253,17 +252,12 @@ export class UtteranceSlots {
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
     const isWithinLimits = this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key);
-    return isWithinLimits && this.#lateness.admits(this.#openBy.of(key)) ? "take" : "pass";
+    return isWithinLimits && this.#lateness.admits(key) ? "take" : "pass";
   }
 
   /** Whether a newcomer waits for late utterances. */
-  #isNewcomerHeld(): boolean {
-    return (
-      count(
-        this.#queue.firsts(),
-        (first) => isNew(first) && !this.#lateness.admits(this.#openBy.of(first.key)),
-      ) > 0
-    );
+  #doesNewcomerWait(): boolean {
+    return count(this.#queue.firsts(), (first) => isNew(first) && !this.#lateness.admits(first.key)) > 0;
   }
 
   /** When the maximum is open, a key that has less than its share may still open one. */
@@ -311,7 +305,7 @@ export class UtteranceSlots {
     const nowMs = this.#nowMs();
     for (const entry of [...this.#queue]) {
       const { state, isUrgent, enteredMs } = entry.utterance;
-      if (state !== "new" || !isUrgent || this.#lateness.admits(this.#openBy.of(entry.key))) continue;
+      if (state !== "new" || !isUrgent || this.#lateness.admits(entry.key)) continue;
       if (this.#lateness.refuses(nowMs - enteredMs)) entry.refuse(serverFullError(SPEAKING));
     }
   }
@@ -330,6 +324,7 @@ export class UtteranceSlots {
 
   #leave(utterance: SlotUtterance): void {
     if (!this.#open.delete(utterance)) return;
+    this.#countLate();
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
     utterance.entry?.refuse(new Error("the slot was given back"));

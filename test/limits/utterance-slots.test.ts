@@ -566,7 +566,7 @@ describe("utterance slots", () => {
 });
 
 describe("an utterance on a slow machine", () => {
-  /** Slots that open nothing while two utterances are late. Each utterance asks for its first frame. */
+  /** Slots that open nothing while two utterances are late. Each utterance is a little late at once. */
   function slow() {
     let nowMs = 0;
     const many = {
@@ -581,7 +581,7 @@ describe("an utterance on a slow machine", () => {
     const begin = async (key = "a", traits: UtteranceTraits = { isUrgent: true }) => {
       const slot = await admission.enter(key, NEVER, neverEnded, traits);
       slots.push(slot);
-      slot.work(0);
+      slot.work(-0.01);
       return slot;
     };
     const pass = (ms: number) => (nowMs += ms);
@@ -590,7 +590,7 @@ describe("an utterance on a slow machine", () => {
       const late = [await begin(), await begin()] as const;
       for (let passedMs = 0; passedMs < ms; passedMs += 100) {
         pass(100);
-        late[0].work(0);
+        late[0].work(-0.01);
       }
       return late;
     };
@@ -661,6 +661,29 @@ describe("an utterance on a slow machine", () => {
     });
   });
 
+  it("is opened when an earlier one catches up, without a timer", async () => {
+    await withClock(async () => {
+      const { begin, pass, overload } = slow();
+      const [first] = await overload();
+      const third = begin();
+      pass(20);
+      first.work(0.97);
+      assert.equal(await isSettled(third), true);
+    });
+  });
+
+  it("is opened in a burst after short replies with idle time between them", async () => {
+    const { admission, begin, pass } = slow();
+    for (let count = 0; count < 20; count++) {
+      const replies = [await begin(), await begin()];
+      pass(5);
+      for (const slot of replies) slot.release();
+      pass(85);
+    }
+    await Promise.all(Array.from({ length: 10 }, () => begin()));
+    assert.equal(admission.queued, 0);
+  });
+
   it("is opened in a burst after a rest, however long ago the overload was", async () => {
     const { admission, begin, pass, overload } = slow();
     for (const slot of await overload(1_500)) slot.release();
@@ -671,16 +694,16 @@ describe("an utterance on a slow machine", () => {
 
   it("is refused sooner if first frames take longer", async () => {
     await withClock(async (tick) => {
-      const { begin, pass, overload } = slow();
+      const { admission, begin, pass, overload } = slow();
       for (let count = 0; count < 40; count++) {
-        const slot = await begin();
+        const slot = await admission.enter("a", NEVER, neverEnded);
         pass(100);
         slot.work(0.08);
         slot.release();
       }
       await overload(1_500);
       const refused = assert.rejects(begin(), { status: 502 });
-      pass(60);
+      pass(100);
       await tick(100);
       await refused;
     });

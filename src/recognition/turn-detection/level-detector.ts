@@ -5,7 +5,7 @@ import {
   WINDOW_SAMPLES,
 } from "../../core/turn-detection.ts";
 
-/** Level of a pause, in decibels of full scale. */
+/** Level that separates a pause from speech, in decibels of full scale. */
 const QUIET_DB = -45;
 const QUIET = 10 ** (QUIET_DB / 20);
 
@@ -17,7 +17,7 @@ export function levelDetector(): VoiceActivityDetector {
   return { open: () => new LevelActivity(), async close() {} };
 }
 
-/** Distance from the threshold, in decibels, at which the probability is 0.27 or 0.73. */
+/** Distance from {@link QUIET_DB}, in decibels, at which the probability is 0.27 or 0.73. */
 const SLOPE_DB = 3;
 
 class LevelActivity implements VoiceActivity {

@@ -57,10 +57,10 @@ export class EmbeddedFollower {
     following: FollowLevel,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<CastSpeaker<EmbeddedSpeaker>> {
-    const [label = script.speaker] = [...this.#options.voices].find(([, each]) => each === voice) ?? [];
+    const entry = [...this.#options.voices].find(([, each]) => each === voice);
     const method: FollowMethod<EmbeddedSpeaker> = {
       variant: following,
-      usual: { start: label, warp: voice.warp },
+      usual: { start: entry?.[0] ?? script.speaker, warp: voice.warp },
       usualSpeaker: async () => voice,
       follow: (profile, clips, stop) => this.#follow(profile, clips, following, stop),
     };

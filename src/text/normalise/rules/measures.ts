@@ -232,9 +232,12 @@ function isUnit(match: RegExpExecArray, earlier: string, rest: string): boolean 
   switch (written) {
     case "s":
       if (gap === " ") return !/\d{3}0$/u.test(first);
-      if (!touches || first.includes(".")) return touches;
+      if (!touches) return false;
       // Unlike "the 90s" and "count by 7s".
-      return first.length < 4 && (BEFORE_SECONDS.test(earlier) || AFTER_SECONDS.test(rest));
+      return (
+        first.includes(".") ||
+        (first.length < 4 && (BEFORE_SECONDS.test(earlier) || AFTER_SECONDS.test(rest)))
+      );
     case "in.":
       return INCH_NEXT.test(`.${rest}`) || /^\.? ?[a-z]/u.test(rest);
     case "c.":

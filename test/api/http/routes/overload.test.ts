@@ -10,9 +10,9 @@ afterEach(() => server?.stop());
 const TEXT = "A sentence that takes some seconds to say. ".repeat(4);
 const STREAM = { conversation: [{ text: TEXT }] };
 
-/** Starts a server with one thread and streams that wait for their first frames, until it refuses one. */
+/** Starts a server with one thread and streams that stop after their first frame, until it refuses one. */
 async function startOverloaded() {
-  const gate = frameGate();
+  const gate = frameGate((index) => index > 0);
   server = await startTestServer({ tone: gate.tone });
   const streams: Promise<Response>[] = [];
   let isRefused = false;

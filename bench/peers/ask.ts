@@ -21,6 +21,8 @@ export interface Reply {
   readonly pcm: Int16Array;
   /** Why it is incomplete. */
   readonly failure: string | null;
+  /** Body of a reply without sound; else empty. */
+  readonly error: string;
 }
 
 export interface AskOptions {
@@ -47,11 +49,13 @@ export function ask(
   return new Promise((resolve) => {
     const end = (failure: string | null): void => {
       clearTimeout(timer);
-      const sound = status === 200 ? Buffer.concat(pieces).subarray(headerBytes) : Buffer.alloc(0);
+      const body = Buffer.concat(pieces);
+      const sound = status === 200 ? body.subarray(headerBytes) : Buffer.alloc(0);
+      const error = status === 200 ? "" : body.toString();
       // Copied, because samples need an even offset.
       const pcm = new Int16Array(Uint8Array.from(sound.subarray(0, sound.length & ~1)).buffer);
       const [firstAudioMs = null] = chunks[0] ?? [];
-      resolve({ status, firstAudioMs, doneMs: performance.now() - sentMs, chunks, pcm, failure });
+      resolve({ status, firstAudioMs, doneMs: performance.now() - sentMs, chunks, pcm, failure, error });
       if (failure !== null) sent.destroy();
     };
     const sent = request(url, {

@@ -88,10 +88,7 @@ async function soak(durationS: number, seed: number) {
       const firstAudioMs = [0.5, 0.95].map((share) =>
         percentile(firstAudiosMs.length > 0 ? firstAudiosMs : [0], share),
       );
-      const done = Object.values(tallies).reduce(
-        (total, each) => total + each.done + each.left + each.refused,
-        0,
-      );
+      const done = Object.values(tallies).reduce((total, each) => total + each.done + each.left, 0);
       samples.push({ atS, cores, firstAudioMs, done, failed: failures.length, ...now });
       [before, firstAudiosMs] = [now, []];
       if (atS % 60 === 0) note(`${atS / 60} min: ${describe(samples.at(-1))}`);

@@ -302,11 +302,10 @@ export class UtteranceSlots {
 
   /** Refuses urgent newcomers that wait for late utterances and would begin late themselves. */
   #refuseForLate(): void {
-    const nowMs = this.#nowMs();
     for (const entry of [...this.#queue]) {
       const { state, isUrgent, enteredMs } = entry.utterance;
       if (state !== "new" || !isUrgent || this.#lateness.admits(entry.key)) continue;
-      if (this.#lateness.refuses(nowMs - enteredMs)) entry.refuse(serverFullError(SPEAKING));
+      if (this.#lateness.refuses(this.#nowMs() - enteredMs)) entry.refuse(serverFullError(SPEAKING));
     }
   }
 
@@ -324,7 +323,8 @@ export class UtteranceSlots {
 
   #leave(utterance: SlotUtterance): void {
     if (!this.#open.delete(utterance)) return;
-    this.#countLate();
+    // Otherwise {@link #serve} counts.
+    if (this.#queue.size === 0) this.#countLate();
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
     utterance.entry?.refuse(new Error("the slot was given back"));

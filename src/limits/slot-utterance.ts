@@ -118,10 +118,11 @@ const MAX_COUNT_MS = 100;
 /** Overload, in milliseconds, from which newcomers wait. A burst on an idle machine is opened before that. */
 const WAIT_FROM_MS = 300;
 /**
- * Overload from which urgent newcomers are refused whose first audio is expected after `FIRST_AUDIO_MS`. Then 95 % of the
- * others begin within 400 ms, even at 0.3 of a core.
+ * Once newcomers have come to an overloaded server for so long, in milliseconds, urgent ones are refused whose first audio
+ * is expected after `FIRST_AUDIO_MS`. Then 95 % of the others begin within 400 ms, even at 0.3 of a core. A burst is over
+ * sooner, and is served.
  */
-const REFUSE_FROM_MS = 800;
+const REFUSE_FROM_MS = 700;
 const FIRST_AUDIO_MS = 240;
 /** Maximum overload, in milliseconds, which bounds the time until it is forgotten. */
 const MAX_OVERLOAD_MS = 1_500;
@@ -146,6 +147,9 @@ export class Lateness {
   #countedMs = 0;
   /** Time with at least `maxLate` late utterances minus time with fewer, in milliseconds. */
   #overloadMs = 0;
+  /** When the first and the last newcomer came that had to wait during this overload. */
+  #firstWaitMs = Number.POSITIVE_INFINITY;
+  #lastWaitMs = 0;
   /** Moving average of the time from a slot to the first frame. */
   #firstFrameMs = 0;
 
@@ -162,6 +166,7 @@ export class Lateness {
     const calmMs = this.#lateBy.total < this.#maxLate ? passedMs : Math.max(0, passedMs - MAX_COUNT_MS);
     const overloadMs = this.#overloadMs + passedMs - 2 * calmMs;
     this.#overloadMs = Math.min(MAX_OVERLOAD_MS, Math.max(0, overloadMs));
+    if (this.#overloadMs < WAIT_FROM_MS) this.#firstWaitMs = Number.POSITIVE_INFINITY;
     this.#countedMs = nowMs;
     this.#lateBy = new KeyCounter();
     for (const each of open) if (isLate(each, nowMs)) this.#lateBy.add(each.key, 1);
@@ -195,9 +200,16 @@ export class Lateness {
     return this.#lateBy.of(key) === 0 && this.#lateBy.keysAt(1) < 2 * this.#maxLate;
   }
 
+  /** Records that a newcomer has to wait. */
+  recordWaiting(nowMs: number): void {
+    this.#firstWaitMs = Math.min(this.#firstWaitMs, nowMs);
+    this.#lastWaitMs = nowMs;
+  }
+
   /** Whether an urgent newcomer that has waited so long would begin late. First frames take up to twice the average. */
   refuses(waitedMs: number): boolean {
-    return this.#overloadMs >= REFUSE_FROM_MS && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
+    const isLasting = this.#lastWaitMs - this.#firstWaitMs >= REFUSE_FROM_MS;
+    return isLasting && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
   }
 }
 

@@ -164,7 +164,9 @@ export class UtteranceSlots {
         if (isNew(entry)) this.#queue.add(key, entry);
         else this.#queue.add(key, entry, isNew);
         this.#serve();
-        if (utterance.state === "new") this.#refuseBeyondDepth(entry);
+        if (utterance.state !== "new") return;
+        this.#lateness.recordWaiting(utterance.enteredMs);
+        this.#refuseBeyondDepth(entry);
       },
       () => {
         if (utterance.entry !== null) this.#queue.remove(key, utterance.entry);

@@ -13,8 +13,15 @@ const PRELOADED = `
     process.stdout.write(\`\${survivors.length} \${space_size / 2 ** 20}\`);
   });`;
 
-test("the main thread's new space stays at 2 MiB after a thread started", async () => {
+test("the main thread's new space stays below 16 MiB after a thread started", async () => {
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRELOADED)}` };
   const { code, stdout } = await antiphon(["keys", "list", "--json"], { env });
-  assert.deepEqual([code, stdout.slice(stdout.lastIndexOf("]") + 1).trim()], [0, "1000000 2"]);
+  const [survivors, sizeMib] = stdout
+    .slice(stdout.lastIndexOf("]") + 1)
+    .trim()
+    .split(" ")
+    .map(Number);
+  assert.deepEqual([code, survivors], [0, 1e6]);
+  // Usually 2 MiB: it may grow a little while the thread sets up its heap. Without the limit it grows to 32.
+  assert.ok(sizeMib! < 16, `${sizeMib} MiB`);
 });

@@ -588,13 +588,16 @@ describe("an utterance on a slow machine", () => {
     /** Returns two utterances that have been late for long enough that newcomers wait. */
     const overload = async (ms = 300) => {
       const late = [await begin(), await begin()] as const;
-      for (let passedMs = 0; passedMs < ms; passedMs += 100) {
-        pass(100);
-        late[0].work(-0.01);
-      }
+      stayLate(late, ms);
       return late;
     };
-    return { admission, begin, pass, overload };
+    const stayLate = (late: readonly Slot[], ms: number) => {
+      for (let passedMs = 0; passedMs < ms; passedMs += 100) {
+        pass(100);
+        for (const slot of late) slot.work(-0.01);
+      }
+    };
+    return { admission, begin, pass, overload, stayLate };
   }
 
   it("is opened once an earlier one is ahead of its listener", async () => {
@@ -640,11 +643,12 @@ describe("an utterance on a slow machine", () => {
     for (const key of ["b", "f"]) assert.equal(await isSettled(begin(key)), false);
   });
 
-  it("is refused if it is urgent and its first audio would be late", async () => {
+  it("is refused if it is urgent, its first audio would be late, and others have come for 0.7 seconds", async () => {
     await withClock(async (tick) => {
-      const { begin, pass, overload } = slow();
+      const { begin, pass, overload, stayLate } = slow();
       const late = await overload(1_500);
       const patient = begin("a", {});
+      stayLate(late, 700);
       for (let count = 0; count < 3; count++) {
         const waiting = begin();
         const refused = assert.rejects(waiting, { status: 502, retryAfterMs: 1_000 });
@@ -658,6 +662,23 @@ describe("an utterance on a slow machine", () => {
       for (const slot of late) slot.work(9);
       await tick(100);
       await patient;
+    });
+  });
+
+  it("waits as long as it takes in a burst, even a second one", async () => {
+    await withClock(async (tick) => {
+      const { admission, begin, overload, stayLate } = slow();
+      const late = await overload(1_500);
+      const burst = [begin(), begin()];
+      stayLate(late, 600);
+      burst.push(begin(), begin());
+      for (let passedMs = 0; passedMs < 5_000; passedMs += 100) {
+        stayLate(late, 100);
+        await tick(100);
+      }
+      assert.equal(admission.queued, 4);
+      for (const slot of late) slot.release();
+      for (const waiting of burst) (await waiting).release();
     });
   });
 
@@ -694,14 +715,16 @@ describe("an utterance on a slow machine", () => {
 
   it("is refused sooner if first frames take longer", async () => {
     await withClock(async (tick) => {
-      const { admission, begin, pass, overload } = slow();
+      const { admission, begin, pass, overload, stayLate } = slow();
       for (let count = 0; count < 40; count++) {
         const slot = await admission.enter("a", NEVER, neverEnded);
         pass(100);
         slot.work(0.08);
         slot.release();
       }
-      await overload(1_500);
+      const late = await overload(1_500);
+      begin("a", {}).catch(() => {});
+      stayLate(late, 700);
       const refused = assert.rejects(begin(), { status: 502 });
       pass(100);
       await tick(100);

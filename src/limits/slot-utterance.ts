@@ -51,13 +51,10 @@ export interface UtteranceTraits {
   readonly minSpeechS?: number;
 }
 
-interface SlotRequest extends Required<UtteranceTraits> {
+export interface SlotUtterance extends Required<Omit<UtteranceTraits, "minSpeechS">> {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
-}
-
-export interface SlotUtterance extends SlotRequest {
   state: "new" | "active" | "paused";
   isEnding: boolean;
   readonly enteredMs: number;
@@ -70,25 +67,6 @@ export interface SlotUtterance extends SlotRequest {
   /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
   readonly minSlotMs: number;
   openedMs: number | null;
-}
-
-export function createSlotUtterance(
-  request: SlotRequest,
-  price: SlotPrice | undefined,
-  enteredMs: number,
-): SlotUtterance {
-  return {
-    ...request,
-    state: "new",
-    isEnding: false,
-    enteredMs,
-    progress: null,
-    restingSinceMs: null,
-    coming: null,
-    entry: null,
-    minSlotMs: 1_000 * request.minSpeechS * (price?.perSecond ?? 0),
-    openedMs: null,
-  };
 }
 
 /** Seconds that an utterance is ahead of a real-time listener, and times in milliseconds. */
@@ -219,10 +197,4 @@ export interface QueueEntry extends Waiter<void> {
 
 export function isNew({ utterance }: QueueEntry): boolean {
   return utterance.state === "new";
-}
-
-export function count<T>(items: Iterable<T>, isMeant: (item: T) => boolean): number {
-  let found = 0;
-  for (const item of items) if (isMeant(item)) found++;
-  return found;
 }

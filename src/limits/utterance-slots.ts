@@ -2,8 +2,6 @@ import type { ServiceError } from "../contract/errors.ts";
 import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
 import { FairQueue, KeyCounter, type Verdict, waitForAdmission } from "./fair-queue.ts";
 import {
-  count,
-  createSlotUtterance,
   isNew,
   Lateness,
   type QueueEntry,
@@ -54,7 +52,9 @@ export class UtteranceSlots {
   }
 
   get active(): number {
-    return count(this.#open, ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null);
+    const isActive = ({ state, restingSinceMs }: SlotUtterance) =>
+      state === "active" && restingSinceMs === null;
+    return [...this.#open].filter(isActive).length;
   }
 
   /** Utterances that have begun and wait: for a slot, their client, text, or to be less far ahead. */
@@ -63,13 +63,13 @@ export class UtteranceSlots {
   }
 
   get queued(): number {
-    return count(this.#queue, isNew);
+    return [...this.#queue].filter(isNew).length;
   }
 
   /** Returns why a further request of the key would be refused at once; `null` if it would not. */
   refusalFor(key: string): ServiceError | null {
     if (this.#isClosed) return shuttingDownError();
-    const ofKey = count(this.#queue.of(key), isNew);
+    const ofKey = this.#queue.of(key).filter(isNew).length;
     return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyFullError(SPEAKING) : null;
   }
 
@@ -89,11 +89,22 @@ export class UtteranceSlots {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDownError();
     const { queueWaitMs, price } = this.#options;
-    const utterance = createSlotUtterance(
-      { key, signal, stop, isBegun, isUrgent, minSpeechS },
-      price,
-      this.#nowMs(),
-    );
+    const utterance: SlotUtterance = {
+      key,
+      signal,
+      stop,
+      isBegun,
+      isUrgent,
+      state: "new",
+      isEnding: false,
+      enteredMs: this.#nowMs(),
+      progress: null,
+      restingSinceMs: null,
+      coming: null,
+      entry: null,
+      minSlotMs: 1_000 * minSpeechS * (price?.perSecond ?? 0),
+      openedMs: null,
+    };
     // Text that is written already is worth a longer wait.
     const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
     await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
@@ -180,7 +191,8 @@ export class UtteranceSlots {
     const { queueDepth, keyQueueDepth, price } = this.#options;
     // A full queue drops the newest request of the key that has most in it.
     if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverFullError(SPEAKING));
-    else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyFullError(SPEAKING));
+    else if (this.#queue.of(entry.key).filter(isNew).length > keyQueueDepth)
+      entry.refuse(keyFullError(SPEAKING));
     else if (price !== undefined && !entry.utterance.isBegun) {
       const waitMs = this.#leastWaitMs(entry);
       if (waitMs > price.patienceMs) entry.refuse(this.#fullFor(entry.key, waitMs));
@@ -248,7 +260,7 @@ export class UtteranceSlots {
   }
 
   #hasAdmissible(): boolean {
-    return count(this.#queue.firsts(), (first) => this.#verdict(first) === "take") > 0;
+    return [...this.#queue.firsts()].some((first) => this.#verdict(first) === "take");
   }
 
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
@@ -259,7 +271,7 @@ export class UtteranceSlots {
 
   /** Whether a newcomer waits for late utterances. */
   #doesNewcomerWait(): boolean {
-    return count(this.#queue.firsts(), (first) => isNew(first) && !this.#lateness.admits(first.key)) > 0;
+    return [...this.#queue.firsts()].some((first) => isNew(first) && !this.#lateness.admits(first.key));
   }
 
   /** When the maximum is open, a key that has less than its share may still open one. */
@@ -315,7 +327,7 @@ export class UtteranceSlots {
   #isOpeningAwaited(): boolean {
     const { keyConcurrency } = this.#options;
     const waits = ({ key }: QueueEntry) => !this.#mayOpen(key) && this.#openBy.of(key) < keyConcurrency;
-    return count(this.#queue.firsts(), (first) => isNew(first) && waits(first)) > 0;
+    return [...this.#queue.firsts()].some((first) => isNew(first) && waits(first));
   }
 
   #pause(utterance: SlotUtterance): void {

@@ -15,7 +15,7 @@ export interface UtteranceSlotOptions {
   readonly keepsSlots?: boolean;
   /** Cost of kept slots: a request that could not get one in time is refused at once. */
   readonly price?: SlotPrice;
-  /** Late utterances from which, if that lasts, a key may not open a second one. Default: no limit. */
+  /** Late utterances from which, if that lasts, only keys without a late one open more. Default: no limit. */
   readonly maxLate?: number | undefined;
   readonly nowMs?: () => number;
 }
@@ -41,11 +41,11 @@ export interface SlotPrice {
   readonly patienceMs: number;
 }
 
-/** Utterance that asks for a slot. */
+/** What decides how an utterance waits for its first slot. */
 export interface UtteranceTraits {
-  /** Whether its text is written: a server that stops lets it finish. */
+  /** Whether its text has begun to arrive: a server that stops lets it finish. */
   readonly isBegun?: boolean;
-  /** Whether a refusal is better than late audio: it is played as it comes, and no text was written for it. */
+  /** Whether a refusal is better than late audio: it is played as it comes, and no reply was written for it. */
   readonly isUrgent?: boolean;
   /** Minimum seconds of speech. */
   readonly minSpeechS?: number;
@@ -79,7 +79,7 @@ interface Progress {
   readonly askedMs: number;
 }
 
-/** Seconds that an utterance should be ahead of its listener, and how many it should gain per second until then. */
+/** Seconds that an utterance should be ahead of its listener, and seconds per second that it should gain before. */
 const [MIN_AHEAD_S, MIN_GROWTH] = [1, 3];
 /** Rest, in milliseconds, after which progress is measured anew: the client sent no text, or did not read. */
 const RESTART_MS = 100;
@@ -87,11 +87,11 @@ const RESTART_MS = 100;
 const RESTART_S = 0.1;
 /** Seconds until the first frame after which an utterance is not late: it analyses recordings, or loads a model. */
 const MAX_START_S = 0.3;
-/** Seconds without a frame after which an utterance is not late but stuck, as in a thread that hangs. */
+/** Seconds for a frame after which an utterance is not late but stuck, as in a thread that hangs. */
 const STUCK_S = 2;
 /** Shortest time between two counts by utterances in progress, in milliseconds. */
 const COUNT_MS = 10;
-/** Part of the time between two counts that may count as overload. In the rest, nothing may have been computed. */
+/** Maximum overload between two counts, in milliseconds. In a longer gap, nothing may have been computed. */
 const MAX_COUNT_MS = 100;
 /** Overload, in milliseconds, from which newcomers wait. A burst on an idle machine is opened before that. */
 const WAIT_FROM_MS = 300;
@@ -105,7 +105,7 @@ const FIRST_AUDIO_MS = 240;
 /** Maximum overload, in milliseconds, which bounds the time until it is forgotten. */
 const MAX_OVERLOAD_MS = 1_500;
 
-/** Returns whether an utterance gains too slowly on its listener for another to be opened. */
+/** Returns whether an utterance is too little ahead of its listener, and gains too slowly. */
 function isLate({ progress, restingSinceMs }: SlotUtterance, nowMs: number): boolean {
   if (progress === null || restingSinceMs !== null) return false;
   const waitS = (nowMs - progress.askedMs) / 1_000;
@@ -184,7 +184,7 @@ export class Lateness {
     this.#lastWaitMs = nowMs;
   }
 
-  /** Whether an urgent newcomer that has waited so long would begin late. First frames take up to twice the average. */
+  /** Whether overload lasts and one that has waited so long would begin late. First frames take up to twice the average. */
   refuses(waitedMs: number): boolean {
     const isLasting = this.#lastWaitMs - this.#firstWaitMs >= REFUSE_FROM_MS;
     return isLasting && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;

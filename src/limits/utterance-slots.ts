@@ -13,7 +13,7 @@ import {
 
 /** Rest, in milliseconds, after which a waiting utterance takes the slot. */
 const REST_MS = 500;
-/** Lead over its listener, in seconds, from which an utterance lets others go first. */
+/** Seconds ahead of its listener from which an utterance lets others go first. */
 const YIELD_AHEAD_S = 1;
 /** For each slot two utterances may be open: one computed, one paused. */
 const OPEN_PER_SLOT = 2;
@@ -26,7 +26,7 @@ export const SPEAKING = "utterances being spoken";
 /**
  * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
  * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
- * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
+ * listener or whose key has at least two slots more. No client or key can starve others, and a lone one may have
  * everything. While several have been late for some time, the machine is too slow for more: newcomers wait or are refused.
  */
 export class UtteranceSlots {
@@ -105,7 +105,7 @@ export class UtteranceSlots {
       minSlotMs: 1_000 * minSpeechS * (price?.perSecond ?? 0),
       openedMs: null,
     };
-    // Text that is written already is worth a longer wait.
+    // Text that has begun to arrive is worth a longer wait.
     const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
     await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
     return {
@@ -216,7 +216,7 @@ export class UtteranceSlots {
     return free[0]!;
   }
 
-  /** Blames the key itself if it holds every slot, else the server. */
+  /** Returns 429 if the key holds every slot, else 502. */
   #fullFor(key: string, retryAfterMs?: number): ServiceError {
     const { price, concurrency } = this.#options;
     const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
@@ -337,7 +337,7 @@ export class UtteranceSlots {
 
   #leave(utterance: SlotUtterance): void {
     if (!this.#open.delete(utterance)) return;
-    // Otherwise {@link #serve} counts.
+    // Otherwise {@link #serve} counts late utterances.
     if (this.#queue.size === 0) this.#countLate();
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);

@@ -91,17 +91,17 @@ const MAX_START_S = 0.3;
 const STUCK_S = 2;
 /** Shortest time between two counts by utterances in progress, in milliseconds. */
 const COUNT_MS = 10;
-/** Maximum overload between two counts, in milliseconds. In a longer gap, nothing may have been computed. */
-const MAX_COUNT_MS = 100;
 /** Overload, in milliseconds, from which newcomers wait. A burst on an idle machine is opened before that. */
 const WAIT_FROM_MS = 300;
 /**
- * Once newcomers have come to an overloaded server for so long, in milliseconds, urgent ones are refused whose first audio
+ * Once urgent newcomers have come to an overloaded server for so long, in milliseconds, those are refused whose first audio
  * is expected after `FIRST_AUDIO_MS`. Then 95 % of the others begin within 400 ms, even at 0.3 of a core. A burst is over
  * sooner, and is served.
  */
 const REFUSE_FROM_MS = 700;
 const FIRST_AUDIO_MS = 240;
+/** Time without an urgent newcomer after which a burst begins, and wait after which none is refused, in milliseconds. */
+const BURST_MS = 1_000;
 /** Maximum overload, in milliseconds, which bounds the time until it is forgotten. */
 const MAX_OVERLOAD_MS = 1_500;
 
@@ -125,9 +125,9 @@ export class Lateness {
   #countedMs = 0;
   /** Time with at least `maxLate` late utterances minus time with fewer, in milliseconds. */
   #overloadMs = 0;
-  /** When the first and the last newcomer came that had to wait during this overload. */
-  #firstWaitMs = Number.POSITIVE_INFINITY;
-  #lastWaitMs = 0;
+  /** When the first and the last urgent newcomer came that had to wait. */
+  #firstWaitMs = 0;
+  #lastWaitMs = Number.NEGATIVE_INFINITY;
   /** Moving average of the time from a slot to the first frame. */
   #firstFrameMs = 0;
 
@@ -140,14 +140,13 @@ export class Lateness {
   }
 
   update(open: Iterable<SlotUtterance>, nowMs: number): void {
-    const passedMs = nowMs - this.#countedMs;
-    const calmMs = this.#lateBy.total < this.#maxLate ? passedMs : Math.max(0, passedMs - MAX_COUNT_MS);
-    const overloadMs = this.#overloadMs + passedMs - 2 * calmMs;
-    this.#overloadMs = Math.min(MAX_OVERLOAD_MS, Math.max(0, overloadMs));
-    if (this.#overloadMs < WAIT_FROM_MS) this.#firstWaitMs = Number.POSITIVE_INFINITY;
-    this.#countedMs = nowMs;
+    const wasLate = this.#lateBy.total >= this.#maxLate;
     this.#lateBy = new KeyCounter();
     for (const each of open) if (isLate(each, nowMs)) this.#lateBy.add(each.key, 1);
+    const passedMs = nowMs - this.#countedMs;
+    this.#countedMs = nowMs;
+    this.#overloadMs += wasLate && this.#lateBy.total >= this.#maxLate ? passedMs : -passedMs;
+    this.#overloadMs = Math.min(MAX_OVERLOAD_MS, Math.max(0, this.#overloadMs));
   }
 
   /** Counts an utterance that is opened, which is late at first. */
@@ -178,16 +177,16 @@ export class Lateness {
     return this.#lateBy.of(key) === 0 && this.#lateBy.keysAt(1) < 2 * this.#maxLate;
   }
 
-  /** Records that a newcomer has to wait. */
+  /** Records that an urgent newcomer has to wait. */
   recordWaiting(nowMs: number): void {
-    this.#firstWaitMs = Math.min(this.#firstWaitMs, nowMs);
+    if (nowMs - this.#lastWaitMs >= BURST_MS) this.#firstWaitMs = nowMs;
     this.#lastWaitMs = nowMs;
   }
 
   /** Whether overload lasts and one that has waited so long would begin late. First frames take up to twice the average. */
   refuses(waitedMs: number): boolean {
     const isLasting = this.#lastWaitMs - this.#firstWaitMs >= REFUSE_FROM_MS;
-    return isLasting && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
+    return isLasting && waitedMs < BURST_MS && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
   }
 }
 

@@ -176,7 +176,8 @@ export class UtteranceSlots {
         else this.#queue.add(key, entry, isNew);
         this.#serve();
         if (utterance.state !== "new") return;
-        this.#lateness.recordWaiting(utterance.enteredMs);
+        if (utterance.isUrgent && !this.#lateness.admits(key))
+          this.#lateness.recordWaiting(utterance.enteredMs);
         this.#refuseBeyondDepth(entry);
       },
       () => {

@@ -249,8 +249,7 @@ export const SettingsSchema = Type.Object({
     minimum: 0,
     maximum: 64,
     default: 0,
-    description:
-      "Threads of the embedded voice; 0 means one per core. Node before 22.12 counts the host's cores in a container with a quota.",
+    description: "Threads of the embedded voice; 0 means one per core (Node before 22.12: of the host).",
   }),
   voicePrecision: Type.Enum(["int8", "fp32"], {
     default: "int8",

@@ -586,7 +586,7 @@ describe("an utterance on a slow machine", () => {
     };
     const pass = (ms: number) => (nowMs += ms);
     /** Returns two utterances that have been late for long enough that newcomers wait. */
-    const overload = async (ms = 300) => {
+    const overload = async (ms = 400) => {
       const late = [await begin(), await begin()] as const;
       stayLate(late, ms);
       return late;
@@ -648,6 +648,7 @@ describe("an utterance on a slow machine", () => {
       const { begin, pass, overload, stayLate } = slow();
       const late = await overload(1_500);
       const patient = begin("a", {});
+      const first = assert.rejects(begin(), { status: 502 });
       stayLate(late, 700);
       for (let count = 0; count < 3; count++) {
         const waiting = begin();
@@ -659,6 +660,7 @@ describe("an utterance on a slow machine", () => {
         await tick(100);
         await refused;
       }
+      await first;
       for (const slot of late) slot.work(9);
       await tick(100);
       await patient;
@@ -682,13 +684,32 @@ describe("an utterance on a slow machine", () => {
     });
   });
 
+  it("keeps its place once it has waited for a second, and is judged without earlier or other requests", async () => {
+    await withClock(async (tick) => {
+      const { admission, begin, overload, stayLate } = slow();
+      const late = await overload();
+      const early = [begin("a", {}), begin()];
+      stayLate(late, 1_100);
+      const waiting = [...early, begin()];
+      stayLate(late, 900);
+      await tick(100);
+      assert.equal(
+        admission.queued,
+        3,
+        "a file, one that has waited for two seconds, and the first of another burst",
+      );
+      for (const slot of late) slot.release();
+      for (const each of waiting) (await each).release();
+    });
+  });
+
   it("is opened when an earlier one catches up, without a timer", async () => {
     await withClock(async () => {
       const { begin, pass, overload } = slow();
       const [first] = await overload();
       const third = begin();
       pass(20);
-      first.work(0.97);
+      first.work(1.01);
       assert.equal(await isSettled(third), true);
     });
   });
@@ -723,7 +744,7 @@ describe("an utterance on a slow machine", () => {
         slot.release();
       }
       const late = await overload(1_500);
-      begin("a", {}).catch(() => {});
+      begin().catch(() => {});
       stayLate(late, 700);
       const refused = assert.rejects(begin(), { status: 502 });
       pass(100);

@@ -9,16 +9,16 @@ import type { Readable, Writable } from "node:stream";
 import { TOP } from "../architecture/top.ts";
 import { until, within } from "../waiting.ts";
 
-/** The path of Chromium: `CHROMIUM`, or the first in the PATH, or null. */
-export const CHROMIUM: string | null =
+/** The path of Chromium: `CHROMIUM`, or the first in the PATH. Empty if there is none. */
+const CHROMIUM: string =
   process.env.CHROMIUM ??
   (process.env.PATH ?? "")
     .split(delimiter)
     .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)))
     .find((file) => existsSync(file)) ??
-  null;
+  "";
 
-export const NEEDS_CHROMIUM = { skip: CHROMIUM === null && "there is no Chromium on this machine" } as const;
+export const NEEDS_CHROMIUM = { skip: CHROMIUM === "" && "there is no Chromium" } as const;
 
 export interface OpenPage {
   /** Returns the awaited value of an expression. */
@@ -51,7 +51,7 @@ export async function inChromium<T>(
     `--user-data-dir=${home}`,
   ];
   const own = ["--autoplay-policy=no-user-gesture-required", "--remote-debugging-pipe"];
-  const child = spawn(CHROMIUM!, [...flags, ...own, ...more], {
+  const child = spawn(CHROMIUM, [...flags, ...own, ...more], {
     env: { PATH: process.env.PATH ?? "", HOME: home },
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
     detached: true,

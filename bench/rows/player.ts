@@ -12,7 +12,7 @@ export const player: Row = {
   what: "from the first frame in a page to its sound in the audio thread, by the client's player in Chromium",
   goal: "p95 ≤ 60 ms, no underruns",
   async measure({ isQuick }) {
-    if (CHROMIUM === null) throw new NotMeasuredError("there is no Chromium on this machine");
+    if (CHROMIUM === "") throw new NotMeasuredError("there is no Chromium on this machine");
     const server = await startServerProcess();
     try {
       const page = PAGE.replace("REPLIES", isQuick ? "5" : "30");

@@ -10,7 +10,7 @@ import { TOP } from "../architecture/top.ts";
 import { until, within } from "../waiting.ts";
 
 /** The path of Chromium: `CHROMIUM`, or the first in the PATH. Empty if there is none. */
-const CHROMIUM: string =
+export const CHROMIUM: string =
   process.env.CHROMIUM ??
   (process.env.PATH ?? "")
     .split(delimiter)

@@ -98,9 +98,9 @@ const WAIT_FROM_MS = 300;
  * is expected after `FIRST_AUDIO_MS`. Then 95 % of the others begin within 400 ms, even at 0.3 of a core. A burst is over
  * sooner, and is served.
  */
-const REFUSE_FROM_MS = 700;
+const REFUSE_FROM_MS = 400;
 const FIRST_AUDIO_MS = 240;
-/** Time without an urgent newcomer after which a burst begins, and wait after which none is refused, in milliseconds. */
+/** Time without an urgent newcomer after which another burst begins, in milliseconds. */
 const BURST_MS = 1_000;
 /** Maximum overload, in milliseconds, which bounds the time until it is forgotten. */
 const MAX_OVERLOAD_MS = 1_500;
@@ -186,7 +186,7 @@ export class Lateness {
   /** Whether overload lasts and one that has waited so long would begin late. First frames take up to twice the average. */
   refuses(waitedMs: number): boolean {
     const isLasting = this.#lastWaitMs - this.#firstWaitMs >= REFUSE_FROM_MS;
-    return isLasting && waitedMs < BURST_MS && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
+    return isLasting && waitedMs + 2 * this.#firstFrameMs >= FIRST_AUDIO_MS;
   }
 }
 

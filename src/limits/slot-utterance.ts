@@ -95,8 +95,8 @@ const COUNT_MS = 10;
 const WAIT_FROM_MS = 300;
 /**
  * Once urgent newcomers have come to an overloaded server for so long, in milliseconds, those are refused whose first audio
- * is expected after `FIRST_AUDIO_MS`. Then 95 % of the others begin within 400 ms, even at 0.3 of a core. A burst is over
- * sooner, and is served.
+ * is expected after `FIRST_AUDIO_MS`. Then 95 % of the others begin within half a second, even at 0.3 of a core. A burst is
+ * over sooner, and is served.
  */
 const REFUSE_FROM_MS = 400;
 const FIRST_AUDIO_MS = 240;

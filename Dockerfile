@@ -24,7 +24,7 @@ COPY --from=build /antiphon/lib/node_modules/antiphon /antiphon
 COPY --from=build --chown=65532:65532 /empty/data /data
 ENV NODE_ENV=production ANTIPHON_HOST=0.0.0.0 ANTIPHON_DATA_DIR=/data
 # As in npm start: glibc returns freed memory to the system (docs/production.md).
-ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=1048576
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144 MALLOC_TRIM_THRESHOLD_=1048576
 USER 65532:65532
 WORKDIR /antiphon
 VOLUME /data

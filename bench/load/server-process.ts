@@ -22,7 +22,7 @@ export interface ServerProcess {
 /** Allocator settings that docs/production.md advises. */
 export const MALLOC: readonly string[] = [
   "MALLOC_ARENA_MAX=2",
-  "MALLOC_MMAP_THRESHOLD_=1048576",
+  "MALLOC_MMAP_THRESHOLD_=262144",
   "MALLOC_TRIM_THRESHOLD_=1048576",
 ];
 

@@ -58,7 +58,7 @@ async function soak(durationS: number, seed: number) {
   const server = await startSoakServer(folder);
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
-  process.once("SIGINT", () => stop.abort());
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort());
   const tallies: Record<string, Tally> = {};
   const [samples, failures]: [Sample[], string[]] = [[], []];
   const fail = (message: string) => {
@@ -133,10 +133,11 @@ function judgeMemory(samples: readonly Sample[]) {
   if (endS < 20 * 60) return { sentence: "too short to judge memory", growth: 0 };
   const rssMb = (fromS: number, toS: number) =>
     median(samples.slice(fromS / SAMPLE_EVERY_S, toS / SAMPLE_EVERY_S).map((sample) => sample.rssMb));
-  const [early, late] = [rssMb(570, 630), rssMb(endS - 60, endS)];
-  const change = `${((late / early - 1) * 100).toFixed(1)} %`;
-  const sentence = `${early.toFixed(0)} MiB at minute 10, ${late.toFixed(0)} MiB at the end, ${change}`;
-  return { sentence, growth: rssMb(endS - 300, endS) / rssMb(600, 900) - 1 };
+  const [early, late] = [rssMb(600, 900), rssMb(endS - 300, endS)];
+  const growth = late / early - 1;
+  const change = `${(100 * growth).toFixed(1)} %`;
+  const sentence = `${early.toFixed(0)} MiB in minutes 10 to 15, ${late.toFixed(0)} MiB in the last five, ${change}`;
+  return { sentence, growth };
 }
 
 function plotOf(samples: readonly Sample[]): string {

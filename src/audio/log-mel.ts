@@ -35,7 +35,7 @@ export class LogMel {
    * @param samples at 16 kHz, 201 at least
    * @returns [mels, floor(samples.length / 160)], row-major
    */
-  of(samples: Float32Array): Float32Array {
+  of(samples: Float32Array): Float32Array<ArrayBuffer> {
     const frames = Math.floor(samples.length / HOP);
     const spectra = new Float32Array(this.mels * frames);
     let max = Number.NEGATIVE_INFINITY;

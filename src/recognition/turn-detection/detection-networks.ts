@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { LogMel } from "../../audio/log-mel.ts";
+import { freeMemory } from "../../core/free-memory.ts";
 import { DETECTION_RATE_HZ, WINDOW_SAMPLES } from "../../core/turn-detection.ts";
 import { openSession } from "../../onnx/session.ts";
 import { float32 } from "../../onnx/tensor.ts";
@@ -73,6 +74,7 @@ export async function openSmartTurn(folder: string): Promise<(turn: Float32Array
     const { logits } = await session.run({
       input_features: float32(features, [1, MELS, features.length / MELS]),
     });
+    freeMemory(features.buffer);
     return logits!.data[0] as number;
   };
 }

@@ -11,24 +11,22 @@ export interface DetectionThreadData {
 /** The thread keeps no state between calls, so a replacement can go on with any sound. */
 const { folder } = workerData as DetectionThreadData;
 
-let silero: ReturnType<typeof openSilero> | null = null;
-let smartTurn: ReturnType<typeof openSmartTurn> | null = null;
+let silero: ReturnType<typeof openSilero> | undefined;
+let smartTurn: ReturnType<typeof openSmartTurn> | undefined;
+const openedSilero = () => (silero ??= openSilero(folder));
+const openedSmartTurn = () => (smartTurn ??= openSmartTurn(folder));
 
 answerCalls(
   {
     async load() {
-      silero ??= openSilero(folder);
-      smartTurn ??= openSmartTurn(folder);
-      await Promise.all([silero, smartTurn]);
+      await Promise.all([openedSilero(), openedSmartTurn()]);
     },
     async detectActivity(windows: Float32Array, state: SileroState) {
-      silero ??= openSilero(folder);
-      return await (await silero)(windows, state);
+      return await (await openedSilero())(windows, state);
     },
     async judgeTurn(turn: Float32Array<ArrayBuffer>) {
-      smartTurn ??= openSmartTurn(folder);
-      const probability = await (await smartTurn)(turn);
-      // Otherwise 512 kB stay until the next garbage collection, minutes later.
+      const probability = await (await openedSmartTurn())(turn);
+      // Otherwise 512 kB stay until the next full garbage collection, hours later.
       freeMemory(turn.buffer);
       return probability;
     },

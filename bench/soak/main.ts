@@ -55,10 +55,10 @@ process.exit();
 
 async function soak(durationS: number, seed: number) {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-soak-"));
-  const server = await startSoakServer(folder);
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort());
+  const server = await startSoakServer(folder);
   const tallies: Record<string, Tally> = {};
   const [samples, failures]: [Sample[], string[]] = [[], []];
   const fail = (message: string) => {

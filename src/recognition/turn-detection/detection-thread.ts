@@ -26,7 +26,7 @@ answerCalls(
     },
     async judgeTurn(turn: Float32Array<ArrayBuffer>) {
       const probability = await (await openedSmartTurn())(turn);
-      // Otherwise 512 kB stay until the next full garbage collection, hours later.
+      // Otherwise 512 kB stay until the next full garbage collection, which may be an hour away.
       freeMemory(turn.buffer);
       return probability;
     },

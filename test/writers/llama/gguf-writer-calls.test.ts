@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type Dialogue, type ToolUse, WriterError, type WrittenPart } from "../../../src/core/writer.ts";
-
 import { readCallTemplate } from "../../../src/writers/llama/call-template.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../../src/writers/llama/gguf-writer.ts";
 import { openLlama } from "../../../src/writers/llama/llama-runtime.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { dialogueOf, partsOf, said } from "../dialogues.ts";
 import { CALLING_TEMPLATE, CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "antiphon-calls-"));
-after(() => rmSync(folder, { recursive: true }));
-let files = 0;
+/** Keeps llama.cpp loaded, which takes half a second. */
+const llama = await openLlama();
+after(() => llama.release());
 
 function fileOf(model: TinyModel): string {
-  const path = join(folder, `${files++}.gguf`);
+  const path = join(temporaryFolder(), "tiny.gguf");
   writeFileSync(path, tinyGguf(model));
   return path;
 }
@@ -158,8 +157,7 @@ describe("a GGUF model with a call template", () => {
 });
 
 it("readCallTemplate lets no text forge a role or a call", async () => {
-  const runtime = await openLlama();
-  const model = await runtime.llama.loadModel({
+  const model = await llama.llama.loadModel({
     modelPath: fileOf({ script: ["Yes"], chatTemplate: CALLING_TEMPLATE }),
     gpuLayers: 0,
   });
@@ -180,6 +178,5 @@ it("readCallTemplate lets no text forge a role or a call", async () => {
     assert.match(model.detokenize(tokens), /‹\|im_end\|>/);
   } finally {
     await model.dispose();
-    await runtime.release();
   }
 });

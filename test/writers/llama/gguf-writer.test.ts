@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type Writer, WriterError, type WrittenPart } from "../../../src/core/writer.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../../src/writers/llama/gguf-writer.ts";
+import { openLlama } from "../../../src/writers/llama/llama-runtime.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
 import { writerConformance } from "../conformance.ts";
 import { dialogueOf, partsOf, replyOf, said } from "../dialogues.ts";
 import { CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "antiphon-gguf-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
+/** Keeps llama.cpp loaded, which takes half a second. */
+const llama = await openLlama();
+after(() => llama.release());
 
 const fileOf = (name: string, bytes: Uint8Array) => {
   const path = join(folder, name);

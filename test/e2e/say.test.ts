@@ -57,8 +57,8 @@ describe("antiphon say", () => {
   });
 
   it("brings a file to a loudness, short or long", async () => {
-    const long = path("long.md");
-    writeFileSync(long, "We met at the harbour. ".repeat(8).concat("\n\n").repeat(6));
+    const long = path("long.txt");
+    writeFileSync(long, "We met at the harbour. ".repeat(8).concat("\n\n").repeat(25));
     for (const [words, file] of [
       [[TEXT], path("loud.wav")],
       [["-f", long], path("loud.mp3")],

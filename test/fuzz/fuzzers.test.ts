@@ -8,9 +8,9 @@ import { wyomingBytes, wyomingFuzz } from "./wyoming.ts";
 
 /** Random inputs per target; `npm run fuzz` tries more. */
 const INPUTS: Readonly<Record<string, number>> = {
-  "long-input": 150,
-  realtime: 150,
+  realtime: 250,
   wyoming: 300,
+  ssml: 600,
   "stream-input": 150,
 };
 

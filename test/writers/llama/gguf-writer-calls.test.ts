@@ -10,9 +10,9 @@ import { temporaryFolder } from "../../e2e/folders.ts";
 import { dialogueOf, partsOf, said } from "../dialogues.ts";
 import { CALLING_TEMPLATE, CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
-/** Keeps llama.cpp loaded, which takes half a second. */
-const llama = await openLlama();
-after(() => llama.release());
+/** Stays open between tests: loading llama.cpp takes half a second, and the last release unloads it. */
+const runtime = await openLlama();
+after(() => runtime.release());
 
 function fileOf(model: TinyModel): string {
   const path = join(temporaryFolder(), "tiny.gguf");
@@ -157,7 +157,7 @@ describe("a GGUF model with a call template", () => {
 });
 
 it("readCallTemplate lets no text forge a role or a call", async () => {
-  const model = await llama.llama.loadModel({
+  const model = await runtime.llama.loadModel({
     modelPath: fileOf({ script: ["Yes"], chatTemplate: CALLING_TEMPLATE }),
     gpuLayers: 0,
   });

@@ -11,9 +11,9 @@ import { dialogueOf, partsOf, replyOf, said } from "../dialogues.ts";
 import { CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
 const folder = temporaryFolder();
-/** Keeps llama.cpp loaded, which takes half a second. */
-const llama = await openLlama();
-after(() => llama.release());
+/** Stays open between tests: loading llama.cpp takes half a second, and the last release unloads it. */
+const runtime = await openLlama();
+after(() => runtime.release());
 
 const fileOf = (name: string, bytes: Uint8Array) => {
   const path = join(folder, name);

@@ -345,10 +345,10 @@ describe("POST /v1/audio/speech", () => {
     assert.equal(usage.output_audio_seconds, (4_096 * 1_440) / 24_000);
   });
 
-  test("speaks a text of 9,000 characters as events, placed in the whole text and metered once", async (t) => {
+  test("speaks a text of 20,000 characters as events, placed in the whole text and metered once", async (t) => {
     const own = await startForTest(t);
     const sentence = "Grüße an 𝒳 alle, die hier lesen. ";
-    const input = `${sentence.repeat(40)}\n\n`.repeat(7);
+    const input = `${sentence.repeat(40)}\n\n`.repeat(15);
     const asked = { input, response_format: "mulaw", stream_format: "sse", language: "en", model: "tts-1" };
     const events = await dataOf(await own.post(PATH, asked, { "X-Antiphon-Pace": "own" }));
     const { usage, stop, words } = events.pop();
@@ -370,14 +370,14 @@ describe("POST /v1/audio/speech", () => {
   });
 
   test("reads long SSML passage by passage", async () => {
-    const input = `<speak>${"<s>One sentence <emphasis>after</emphasis> another is read.</s> ".repeat(150)}</speak>`;
+    const input = `<speak>${"<s>One sentence <emphasis>after</emphasis> another is read.</s> ".repeat(200)}</speak>`;
     const asked = { input, response_format: "pcm", stream_format: "sse" };
     const begun = scripts.length;
     const { words, stop } = (
       await dataOf(await server.post(PATH, asked, { "X-Antiphon-Pace": "own" }))
     ).pop();
     assert.equal(stop, "finished");
-    assert.equal(words.length, 150 * 6);
+    assert.equal(words.length, 200 * 6);
     const { offset, length } = words.at(-1);
     assert.equal(input.slice(offset, offset + length), "read");
     assert.ok(scripts.length - begun > 1);
